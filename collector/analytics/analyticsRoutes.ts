@@ -13,7 +13,7 @@ import { timeseriesRoute } from './timeseriesRoute.ts'
 import { visitorsRoute } from './visitorsRoute.ts'
 import { webVitalsRoute } from './webVitalsRoute.ts'
 
-/** /api/v1/analytics: figures about the events that pixels captured. */
+/** /api/v1/analytics: figures computed from events of pixels. */
 export const analyticsRoutes =
   (deps: ReadDeps): FastifyPluginAsync =>
   async (app) => {

@@ -4,7 +4,7 @@ import { Nullable } from '../api/http/commonSchemas.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 
 export const tags = ['Analytics']
-/** Goals, alerts and shared pages, which people set up. */
+/** Tag of goals, alerts and share links, which users configure. */
 export const settingsTags = ['Analytics settings']
 /** Segments, funnels and annotations, which people save. */
 export const savedTags = ['Saved items']

@@ -19,7 +19,7 @@ export interface BreakdownRow extends Totals, Partial<GoalCounts> {
   value: string | null
 }
 
-/** How values of dimensions are read. */
+/** The parameters for reading values of dimensions. */
 export interface BreakdownAsked {
   readonly limit: number
   readonly rolled?: RolledDays | null
@@ -27,8 +27,9 @@ export interface BreakdownAsked {
 }
 
 /**
- * The values of several fields with the most visitors, and one more than the limit. Fields are names of the field
- * table or paths into event_data. One scan reads them all. With counts of days, these have all of the fields.
+ * Selects the values of several fields with the most visitors, and one more than the limit. Fields are names
+ * of the field table or paths into event_data. One scan reads them all. With counts of days, these have all
+ * of the fields.
  */
 export function breakdownsQuery(
   plan: AnalyticsPlan,
@@ -75,13 +76,13 @@ ${rolled ? `${rolledSettings},` : 'SETTINGS'} force_grouping_standard_compatibil
   }
 }
 
-/** A field that rows are grouped by: SQL of its name and of its value. */
+/** A dimension: SQL of its name and of its value. */
 export interface Dimension {
   readonly name: string
   readonly sql: string
 }
 
-/** A field by its name, or a path into event_data. */
+/** Returns the dimension of a field name, or of a path into event_data. */
 function dimensionOf(name: string, bind: Bind): Dimension {
   const path = pathIntoEventData(name)
   return path
@@ -89,19 +90,22 @@ function dimensionOf(name: string, bind: Bind): Dimension {
     : fieldDimension(name)
 }
 
-/** A field of the field table, by its name. */
+/** Returns the dimension of a field of the field table. */
 export const fieldDimension = (name: string): Dimension => ({
   name: `'${name}'`,
   sql: freeSql(name),
 })
 
-/** SQL: the dimension of the grouping set that a row is in, empty for the set of nothing, and its value. */
+/** Returns SQL of the name of a row's grouping set, empty for the total, and of its value. */
 export const dimensionColumns = (dimensions: readonly Dimension[]): readonly string[] => [
   `multiIf(${dimensions.flatMap(({ name, sql }) => [`grouping(${sql}) = 0`, name]).join(', ')}, '') AS dimension`,
   `multiIf(${dimensions.flatMap(({ sql }) => [`grouping(${sql}) = 0`, `toString(${sql})`]).join(', ')}, NULL) AS value`,
 ]
 
-/** SQL of grouping by each of these, and by none where it `hasWhole`; each time `by` these columns, too. */
+/**
+ * Returns SQL of grouping by each of these, and by none if it `hasWhole`; each also groups by the columns
+ * `by`.
+ */
 export function groupingSets(
   dimensions: readonly Dimension[],
   { by = [], hasWhole = false }: { by?: readonly string[]; hasWhole?: boolean } = {},

@@ -26,11 +26,11 @@ interface Value {
   goal: { events: number; visitors: number; rate: number; revenue: Revenue | null } | null
 }
 
-/** How values are read. */
+/** The parameters for reading values. */
 interface Asked {
   /** Most values of each dimension. */
   readonly limit: number
-  /** Counts of days, if days are counted by the dimensions. */
+  /** Counts of days, if these include the dimensions. */
   readonly rolled?: RolledDays | null
   /** The goal whose conversions each value has; not together with counts of days. */
   readonly goal?: Goal | null
@@ -38,7 +38,7 @@ interface Asked {
 
 const isSessionPage = (name: string): name is SessionPage => Object.hasOwn(sessionPages, name)
 
-/** The top values of these dimensions, from counts of days where possible. */
+/** Reads the top values of these dimensions, from counts of days where possible. */
 export async function readBreakdowns(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
@@ -77,7 +77,7 @@ export async function readBreakdowns(
   return Object.assign({}, ...parts)
 }
 
-/** Of each field of sessions the values with the most visitors. */
+/** Reads the values of each session field with the most visitors. */
 export async function readSessionFields(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
@@ -91,7 +91,7 @@ export async function readSessionFields(
   return byDimension(fields, rows, asked)
 }
 
-/** Of each field of events the values with the most visitors. */
+/** Reads the values of each event field with the most visitors. */
 export async function readFields(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,

@@ -13,8 +13,9 @@ import type { RolledDays } from './rollup/rolledDays.ts'
 import { mergedVisitorsIf } from './rollup/visitorNumbers.ts'
 
 /**
- * One row: `visitors` of the plan, `converted` of these at any goal, and of each goal, by its place, `events_0`,
- * `visitors_0`, `value_0` and so on. With counts of days, all goals are of a kind that these cover (isRolledGoal).
+ * Selects one row: `visitors` of the plan, those `converted` at any goal, and for each goal, by index,
+ * `events_0`, `visitors_0`, `value_0` and so on. With counts of days, these must cover all goals
+ * (isRolledGoal).
  */
 export function conversionsQuery(
   plan: AnalyticsPlan,
@@ -45,7 +46,10 @@ WHERE ${where}`,
 
 const filtersOf = (goals: readonly GoalConditions[]) => goals.map(({ filters }) => filters)
 
-/** Visitors who reach any of the goals, by interval, of those that begin at these times in ascending order. */
+/**
+ * Selects the visitors who reach any of the goals, by interval. The starts of the intervals are given in
+ * ascending order.
+ */
 export function conversionSeriesQuery(
   plan: AnalyticsPlan,
   goals: readonly GoalConditions[],
@@ -68,7 +72,7 @@ GROUP BY start_ms`,
 const anyOf = (goals: readonly unknown[]): string =>
   goals.map((_, index) => `met_${index}`).join(' OR ') || 'false'
 
-/** Whether counts of days include a goal: it is one value, or several, of a field in these counts. */
+/** Whether counts of days include a goal: one or several values of a counted field. */
 export const isRolledGoal = ({ filters, valuePath }: GoalConditions): boolean =>
   valuePath === null &&
   filters.length === 1 &&

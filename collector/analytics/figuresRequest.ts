@@ -22,15 +22,15 @@ import { type TimeZone, timeZone, timeZoneFault } from '../platform/timeZone.ts'
 const daysDefault = 30
 const daysMax = 731
 
-/** The events that figures are about: captured by pixels, whatever filters say. */
+/** The events of figures: those captured by pixels, with any filters. */
 export interface AnalyticsPlan extends Selection {
   readonly source: 'pixel'
   readonly bots: Bots
-  /** In whose local time days and other intervals are. */
+  /** The time zone of days and other intervals. */
   readonly zone: TimeZone
 }
 
-/** The parameter of every route of analytics that says whether bots count. */
+/** The parameter of all analytics routes that includes bots. */
 export const IncludeBots = Type.Optional(
   Type.Boolean({
     default: false,
@@ -39,7 +39,7 @@ export const IncludeBots = Type.Optional(
   }),
 )
 
-/** The parameter `filter` of analytics, whose filters on fields of sessions select sessions. */
+/** The parameter `filter` of analytics; filters on session fields select sessions. */
 export const FiguresFilterText = Type.Unsafe<string>({
   ...FreeFilterText,
   description:
@@ -48,7 +48,7 @@ export const FiguresFilterText = Type.Unsafe<string>({
     'on other event fields select events.',
 })
 
-/** The parameters that all routes of analytics take. */
+/** The common parameters of all analytics routes. */
 export const selectionQuery = {
   ...placeQuery,
   ...windowQuery,
@@ -136,7 +136,7 @@ function readFree(text: string, fieldOf?: FieldOf): readonly Filter[] {
 
 const fieldOfFigures: FieldOf = (name: string) => sessionFieldNamed(name) ?? fieldNamed(name)
 
-/** Reads filters on events, which may be absent. Throws 400 as above, naming the parameter that they are given in. */
+/** Reads optional filters on events. Throws 400 that names the parameter. */
 export function readFreeFilters(parameter: string, text: string | undefined): readonly Filter[] {
   if (text === undefined) return []
   try {
@@ -147,14 +147,14 @@ export function readFreeFilters(parameter: string, text: string | undefined): re
   }
 }
 
-/** By how many days of local time the previous period is earlier. */
+/** Returns by how many days of local time the previous period is earlier. */
 export const daysBack = ({
   window: { startMs, endMs },
   zone,
 }: Pick<AnalyticsPlan, 'window' | 'zone'>): number =>
   Math.ceil((endMs + zone.offsetAt(endMs) - startMs - zone.offsetAt(startMs)) / dayMs)
 
-/** The same about the previous period. */
+/** Returns the plan for the previous period. */
 export function before<Plan extends Pick<AnalyticsPlan, 'window' | 'zone'>>(plan: Plan): Plan {
   const { startMs, endMs } = plan.window
   const days = daysBack(plan)

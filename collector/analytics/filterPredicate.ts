@@ -2,11 +2,11 @@ import type { Bind } from '../events/query/bind.ts'
 import type { Filter } from '../events/query/filter.ts'
 import { filterConditions } from '../events/query/filterSql.ts'
 
-/** The fields that filters name, which decide what rows are selected from. */
+/** Returns the fields in filters, which determine the FROM of a query. */
 export const namesOf = (lists: readonly (readonly Filter[])[]): string[] =>
   lists.flat().flatMap(({ field }) => field?.name ?? [])
 
-/** SQL of whether an event meets filters; an unknown value meets none. */
+/** Returns SQL for whether an event meets filters; an unknown value meets none. */
 export function filterPredicate(
   filters: readonly Filter[],
   organization: string,

@@ -6,14 +6,14 @@ import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate, namesOf } from './filterPredicate.ts'
 import type { FunnelSteps } from './funnelSteps.ts'
 
-/** How many visitors got how far. */
+/** The number of visitors who reached a level. */
 export interface FunnelRow {
-  /** Steps taken, from 1. */
+  /** Completed steps, from 1. */
   level: number
   visitors: number
 }
 
-/** How many visitors took so many steps and no more. */
+/** Selects how many visitors completed each number of steps and no more. */
 export function funnelQuery(plan: AnalyticsPlan, funnel: FunnelSteps): Query {
   const { bind, params } = bindings()
   return {

@@ -9,7 +9,7 @@ const daysMax = 90
 /** The most time that the steps of a funnel may take. */
 export const withinMsMax = daysMax * dayMs
 
-/** The steps that visitors take, as requests give them. */
+/** The steps of a funnel in a request. */
 export const Steps = Type.Array(FreeFilterText, {
   minItems: 2,
   maxItems: stepsMax,
@@ -32,13 +32,13 @@ export interface FunnelSteps {
   readonly withinMs: number
 }
 
-/** Reads steps. Throws 400 that names the step whose filter is not one, or is not free. */
+/** Reads steps. Throws 400 that names the step with an invalid filter, or one that is not free. */
 export const readSteps = (steps: readonly string[], withinMs = dayMs): FunnelSteps => ({
   steps: steps.map((text, index) => readFreeFilters(`steps/${index}`, text)),
   withinMs,
 })
 
-/** The same for an answer that is charged. */
+/** Returns the steps for a charged response. */
 export const chargedSteps = ({ steps, withinMs }: FunnelSteps): FunnelSteps => ({
   steps: steps.map(chargedFilters),
   withinMs,

@@ -2,23 +2,23 @@ import type { Bind } from '../events/query/bind.ts'
 import { filterPredicate } from './filterPredicate.ts'
 import type { GoalConditions } from './goals.ts'
 
-/** What rows say of a goal: its events, the distinct cookies of these, and the sum of their values. */
+/** Counts for a goal: its events, their distinct cookies, and the sum of their values. */
 export interface GoalCounts {
   goal_events: number
   goal_visitors: number
   goal_value: number
 }
 
-/** SQL: the value of an event (a decimal), 0 without one. Decimals make sums exact. */
+/** Returns SQL of the value of an event (a decimal), 0 without one. Decimals make sums exact. */
 export const goalValue = ({ valuePath }: GoalConditions, bind: Bind): string =>
   valuePath
     ? `ifNull(JSONExtract(event_data, ${valuePath.map((name) => bind('String', name)).join(', ')}, 'Nullable(Decimal(18, 4))'), 0)`
     : 'toDecimal64(0, 4)'
 
-/** SQL: the sum of values (SQL). */
+/** Returns SQL of the sum of values (SQL). */
 export const sumOfValues = (values: string): string => `toFloat64(sum(${values}))`
 
-/** SQL: the columns of GoalCounts over rows of events; none without a goal. */
+/** Returns SQL of the columns of GoalCounts over rows of events; none without a goal. */
 export const goalColumns = (
   goal: GoalConditions | null,
   organization: string,
@@ -32,7 +32,10 @@ export const goalColumns = (
       ]
     : []
 
-/** SQL: the same over rows of sessions, which have `_goal_events`, `_goal_value` and `_cookie_id`. */
+/**
+ * Returns SQL of these columns over rows of sessions, which have `_goal_events`, `_goal_value` and
+ * `_cookie_id`.
+ */
 export const sessionGoalColumns = (goal: GoalConditions | null): readonly string[] =>
   goal
     ? [

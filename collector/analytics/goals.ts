@@ -13,9 +13,9 @@ export const goalsMax = 20
 /** A goal of visitors: an event that matches the filter. */
 export interface Goal {
   name: string
-  /** field:op:value, as the parameter `filter` has it. */
+  /** field:op:value, in the syntax of the parameter `filter`. */
   filter: string
-  /** What each of its events is worth. */
+  /** The value of each of its events. */
   value?: GoalValue
 }
 
@@ -49,7 +49,7 @@ export const conditionsOf = ({ filter, value }: Goal): GoalConditions => ({
 /** A project's goals. */
 export interface Goals {
   goals: Goal[]
-  /** 0 where none were ever given. */
+  /** 0 if the project never had goals. */
   version: number
   updated_at: Date | null
 }
@@ -62,7 +62,7 @@ export async function readGoals(client: Queryable, projectId: string): Promise<G
   return rows[0] ?? { goals: [], version: 0, updated_at: null }
 }
 
-/** One of a project's goals, by its name. Throws 400 for an unknown one. */
+/** Reads a project's goal by name. Throws 400 for an unknown one. */
 export async function readGoal(
   postgres: Postgres,
   principal: Principal,
@@ -77,7 +77,7 @@ export async function readGoal(
   throw invalidParameter('goal', `must be the name of a goal of the project: ${known}`)
 }
 
-/** Replaces a project's goals. Resolves with them. */
+/** Replaces a project's goals, and returns them. */
 export async function replaceGoals(
   client: Queryable,
   projectId: string,

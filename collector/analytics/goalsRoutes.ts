@@ -60,14 +60,14 @@ const Answer = Type.Object(
 
 const path = '/api/v1/analytics/goals'
 
-/** GET and PUT /api/v1/analytics/goals: which events of a project are conversions. Never billed. */
+/** GET and PUT /api/v1/analytics/goals: the events of a project that count as conversions. Never billed. */
 export const goalsRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { postgres } = deps
     app.addHook('preValidation', rejectUnstorableText)
 
-    /** The project, where it is the caller's. */
+    /** Returns the project if the caller has access. */
     const projectOf = async (principal: Principal, asked: string, action: 'read' | 'write') =>
       (await projectFor(postgres, principal, 'events', asked, action)).projectId
 

@@ -69,7 +69,7 @@ export function startsOf(
   return starts
 }
 
-/** The interval that shows a window best: some dozens of points. */
+/** Returns the interval with some dozens of points for a window. */
 export function intervalFor({ startMs, endMs }: Window): Interval {
   const days = (endMs - startMs) / dayMs
   // A day may have 25 hours.
@@ -77,7 +77,7 @@ export function intervalFor({ startMs, endMs }: Window): Interval {
   return days <= 92 ? 'day' : days <= 400 ? 'week' : 'month'
 }
 
-/** SQL: the last of these times, in ascending order, that is not after a time (SQL, epoch milliseconds). */
+/** Returns SQL of the last of these ascending times that is not after a time (SQL, epoch milliseconds). */
 export const startSql = (millis: string, starts: readonly number[], bind: Bind): string =>
   `roundDown(toInt64(${millis}), ${bind('Array(Int64)', starts)})`
 

@@ -3,15 +3,15 @@ import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { pathOf, sessionsSql } from './sessionsSql.ts'
 
-/** From one page of sessions to the next. */
+/** A step from one page of sessions to the next. */
 export interface JourneyRow {
-  /** Which page of the session it is from, from 1. */
+  /** The position of the first page in the session, from 1. */
   step: number
   from_page: string
-  /** Null where the session ends there. */
+  /** Null if the session ends there. */
   to_page: string | null
   sessions: number
-  /** Sessions that have this step at all. */
+  /** Number of sessions with a page at this position. */
   at_step: number
 }
 
@@ -19,8 +19,9 @@ export interface JourneyRow {
 const pairsMax = 2_000
 
 /**
- * How sessions go from page to page: the pages of the first `steps` page views, of the same page in a row only the
- * first. With `start` only sessions with that page, from where it is first. Pages without a path are left out.
+ * Selects the steps between the pages of the first `steps` page views; repeated views of a page count once.
+ * With `start` it reads only sessions with that page, from its first view on. Pages without a path are
+ * omitted.
  */
 export function journeysQuery(
   plan: AnalyticsPlan,

@@ -83,7 +83,7 @@ export const journeysRoute =
     )
   }
 
-/** The steps between the pages of the most sessions at each place; all others are one. */
+/** Returns the steps between the most visited pages of each position; all other pages are one. */
 function linksOf(rows: readonly JourneyRow[], pages: number): Link[] {
   const sessionsAt = new Map<number, Map<string, number>>()
   const add = (place: number, page: string, sessions: number) => {

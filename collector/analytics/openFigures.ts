@@ -9,7 +9,7 @@ import { type AnalyticsPlan, type AskedFigures, readFiguresFilters } from './fig
 import { readProjectZone } from './projectZone.ts'
 import { requireShared } from './sharePolicy.ts'
 
-/** Who may read figures: keys, and members signed in to the dashboard. */
+/** Access to figures: keys, and members signed in to the dashboard. */
 export const mayRead = {
   to: 'key',
   projectKeys: 'own project',
@@ -18,7 +18,7 @@ export const mayRead = {
   members: true,
 } as const satisfies Access
 
-/** The reader of a request's figures, and the plan with its scope. */
+/** The query executor for a request's figures, and the plan with its scope. */
 interface OpenedFigures {
   readonly queryExecutor: QueryExecutor
   readonly plan: AnalyticsPlan

@@ -105,7 +105,7 @@ export const overviewRoute =
     )
   }
 
-/** The figures of a plan. */
+/** Reads the figures of a plan. */
 export async function readOverview(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
@@ -138,7 +138,7 @@ async function readTotals(
   return { ...totals!, ...sessions! }
 }
 
-/** The figures of bots within a plan. */
+/** Reads the figures of bots in a plan. */
 async function readBots(queryExecutor: QueryExecutor, plan: AnalyticsPlan): Promise<Totals> {
   const { events } = await readRollup(queryExecutor, plan)
   const [totals] = await queryExecutor.rows<Totals>(totalsQuery({ ...plan, bots: 'only' }, events))

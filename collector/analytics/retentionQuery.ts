@@ -7,26 +7,27 @@ import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate, namesOf } from './filterPredicate.ts'
 import { startSql } from './intervals.ts'
 
-/** Visitors who began in one interval and came again so many intervals later. */
+/** Visitors who began in one interval and returned in a later one. */
 export interface RetentionRow {
-  /** When the cohort's interval begins, epoch milliseconds. */
+  /** Start of the cohort's interval, epoch milliseconds. */
   start_ms: number
-  /** When the interval in which they came again begins. */
+  /** Start of the interval in which they returned. */
   again_ms: number
   visitors: number
 }
 
-/** Whether a visitor began, and when they came again. */
+/** The conditions for a visitor's beginning and return. */
 interface Coming {
-  /** What an event meets that a visitor begins with. */
+  /** Filters of the event with which a visitor begins. */
   readonly first: readonly Filter[]
-  /** What an event meets by which a visitor comes again. */
+  /** Filters of the event with which a visitor returns. */
   readonly returning: readonly Filter[]
 }
 
 /**
- * Of each cohort, which is who began in one interval of the window, how many came again in it and in each later one.
- * One look at the events whatever the number of cohorts, where `retention()` takes a condition for each.
+ * Selects, for each cohort, how many visitors returned in each interval. A cohort consists of the visitors
+ * who began in one interval of the window. One scan covers all cohorts, whereas `retention()` needs a
+ * condition for each.
  */
 export function retentionQuery(
   plan: AnalyticsPlan,

@@ -15,15 +15,15 @@ import type { RolledDays } from './rollup/rolledDays.ts'
 import { selectsSessions, sessionsSql } from './sessionsSql.ts'
 import { type Totals, totalColumns } from './totalsQuery.ts'
 
-/** An interval that has events. */
+/** An interval with events. */
 export interface SeriesRow extends Totals {
-  /** When it begins, epoch milliseconds. */
+  /** Start of the interval, epoch milliseconds. */
   start_ms: number
 }
 
 /**
- * The intervals that have events, of those that begin at these times (epoch milliseconds), in ascending order. With
- * counts of days, intervals begin with days.
+ * Selects the intervals with events. The starts of the intervals (epoch milliseconds) are given in ascending
+ * order. With counts of days, intervals begin with days.
  */
 export function seriesQuery(
   plan: AnalyticsPlan,

@@ -15,7 +15,7 @@ import { sessionsSql } from './sessionsSql.ts'
 
 /** An interval in which sessions end or pages are viewed. */
 export interface SessionSeriesRow extends SessionTotals {
-  /** When it begins, epoch milliseconds. */
+  /** Start of the interval, epoch milliseconds. */
   start_ms: number
 }
 

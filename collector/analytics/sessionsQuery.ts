@@ -21,11 +21,14 @@ import type { Totals } from './totalsQuery.ts'
 /** Counts of sessions with events of the plan. */
 export interface SessionTotals {
   sessions: number
-  /** Of these, those that have a page view. */
+  /** Sessions with at least one page view. */
   viewing_sessions: number
-  /** Of these, those that have one alone. */
+  /** Sessions with exactly one page view. */
   bounced_sessions: number
-  /** Milliseconds of the page views that the plan is about, each until the next one, the last until its session's last event. */
+  /**
+   * Total duration in milliseconds of the plan's page views, each until the next one, the last until its
+   * session's last event.
+   */
   page_ms: number
 }
 
@@ -51,7 +54,7 @@ const scannedTotals = (
 ): string => `count() AS sessions, countIf(notEmpty(_views)) AS viewing_sessions,
   countIf(length(_views) = 1) AS bounced_sessions, sum(arraySum(${untilNext(sessions)})) AS page_ms`
 
-/** One row of SessionTotals. */
+/** Selects one row of SessionTotals. */
 export function sessionTotalsQuery(plan: AnalyticsPlan, rolled: RolledDays | null = null): Query {
   const { bind, params } = bindings()
   const sessions = sessionsSql(plan, bind, { closedOn: rolled?.scanned })
@@ -69,14 +72,17 @@ WHERE ${rolledSessions(rolled, [wholeDay], bind)}`
   }
 }
 
-/** SQL: of each page view of a session that meets the plan the milliseconds until the next, of the last until the last event. */
+/**
+ * Returns SQL of the milliseconds from each page view of the plan until the next one, or for the last until
+ * the last event.
+ */
 export function untilNext({ meets }: Sessions): string {
   const times = '_views.1'
   return `arrayMap((view, place, time, following) -> if(${meets('view', 'place')}, following - time, 0),
     _views, arrayEnumerate(_views), ${times}, arraySlice(arrayPushBack(arrayPopFront(${times}), ${millisOf('_session[-1]')}), 1, length(_views)))`
 }
 
-/** SQL: of counted rows those of a window that begins with the first day. */
+/** Returns SQL of the counted rows of a window that begins with the first day. */
 export const rolledSessions = (
   rolled: RolledDays,
   dimensions: readonly string[],
@@ -84,18 +90,21 @@ export const rolledSessions = (
 ): string =>
   `${rolledRows(rolled, dimensions, bind)} AND since >= toDate(toUInt16(${bind('Int64', rolled.firstDay)}))`
 
-/** Which page view of a session a breakdown is by. */
+/** The page view of a session by which a breakdown groups. */
 export const sessionPages = { entry_page: '_views[1]', exit_page: '_views[-1]' } as const
 export type SessionPage = keyof typeof sessionPages
 
-/** A page that sessions begin or end with. */
+/** A page with which sessions begin or end. */
 export interface SessionPageRow extends Partial<GoalCounts> {
   value: string | null
   sessions: number
   visitors: number
 }
 
-/** Sessions that have page views by the path of the first or the last, most first, and one more than the limit. */
+/**
+ * Selects sessions with page views by the path of the first or the last, most first, and one more than the
+ * limit.
+ */
 export function sessionPagesQuery(
   plan: AnalyticsPlan,
   page: SessionPage,
@@ -133,7 +142,7 @@ GROUP BY value`
   }
 }
 
-/** A value of a field of sessions. */
+/** A value of a session field. */
 export interface SessionValueRow extends Totals, Partial<GoalCounts> {
   dimension: string
   value: string | null
@@ -141,8 +150,8 @@ export interface SessionValueRow extends Totals, Partial<GoalCounts> {
 }
 
 /**
- * The values of fields of sessions: of each those with the most visitors, and one more than the limit. Events and page
- * views are those of these sessions that meet the plan.
+ * Selects the values of session fields, those with the most visitors first, and one more than the limit.
+ * Events and page views are those of these sessions that match the plan.
  */
 export function sessionBreakdownsQuery(
   plan: AnalyticsPlan,
@@ -197,15 +206,17 @@ LIMIT ${bind('UInt32', limit + 1)} BY dimension${rolled ? `\n${rolledSettings}` 
 }
 
 /**
- * SQL that stands after FROM rows of sessions: a row for each of these fields, `_field`, with its name and value.
- * Grouping sets would do the same, but ClickHouse takes many times longer to plan them.
+ * Returns SQL after FROM rows of sessions: a row for each of these fields, `_field`, with its name and value.
+ * Grouping sets have the same result, but ClickHouse takes many times longer to plan them.
  */
 export const eachField = (fields: readonly string[]): string =>
   `ARRAY JOIN [${fields
     .map((name) => `('${name}', CAST(${sessionFieldSql(name)}, 'Nullable(String)'))`)
     .join(', ')}] AS _field`
 
-/** SQL of the events without which no session closes in these times (epoch milliseconds). */
+/**
+ * Returns SQL of the cookies with events without which no session closes in these times (epoch milliseconds).
+ */
 const scannedCookies = (plan: AnalyticsPlan, spans: readonly Span[], bind: Bind): string =>
   [
     ...visitorsOf(plan, bind),

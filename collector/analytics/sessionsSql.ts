@@ -22,21 +22,21 @@ import { goalValue } from './goalColumns.ts'
 import type { GoalConditions } from './goals.ts'
 import { inSpans, type Span } from './rollup/spans.ts'
 
-/** What events are encoded as in the arrays, after what splits sessions, and SQL that reads it. */
+/** The encoding of events in arrays, after the columns that split sessions, and SQL that reads it. */
 interface EventForm {
   readonly columns: (matches: string) => readonly string[]
   readonly isPageView: (event: string) => string
   readonly matches: (event: string) => string
 }
 
-/** As one number. */
+/** Events as one number. */
 const packed: EventForm = {
   columns: (matches) => [`toUInt8((event_type = 'page_view') * 2 + (${matches}))`],
   isPageView: (event) => `bitTest(${moreOf(event, 1)}, 1)`,
   matches: (event) => `bitTest(${moreOf(event, 1)}, 0)`,
 }
 
-/** In the order that decides which page view is the first, with the path of its page. */
+/** Events in the order that determines the first page view, with the path of the page. */
 const unpacked: EventForm = {
   columns: (matches) => ['event_id', "event_type = 'page_view'", `(${matches})`, 'page_path'],
   isPageView: (event) => moreOf(event, 2),
@@ -44,18 +44,21 @@ const unpacked: EventForm = {
 }
 const unpackedColumns = 4
 
-/** SQL: the path of an event's page; only of unpacked events. */
+/** Returns SQL of the path of an event's page; only for unpacked events. */
 export const pathOf = (event: string): string => moreOf(event, 4)
 
-/** Sessions, and how to read them. */
+/** Sessions, and SQL to read them. */
 export interface Sessions {
   readonly sql: string
   readonly form: EventForm
-  /** SQL of whether a page view (SQL) meets the plan; `place` is its number among the session's page views (SQL, from 1). */
+  /**
+   * Returns SQL for whether a page view (SQL) matches the plan; `place` is its number among the session's
+   * page views (SQL, from 1).
+   */
   readonly meets: (view: string, place: string) => string
-  /** SQL: the events of the session that meet the plan. */
+  /** SQL of the session's events that match the plan. */
   readonly met: string
-  /** SQL: how many events, and page views, of the session meet the plan. */
+  /** SQL of the number of the session's events, and page views, that match the plan. */
   readonly events: string
   readonly pageViews: string
 }
@@ -179,12 +182,15 @@ function eventsBefore(spans: readonly Span[], visitors: readonly string[], bind:
   return `(${conditions.join(' OR ')})`
 }
 
-/** Few visits are that long, and reading two hours of events is cheap. */
+/** Few visits are longer, and reading two hours of events is cheap. */
 const restsBack = 4
 
 type Entries = 'any' | 'entries' | 'others' | 'none'
 
-/** Entries that the plan's `is_entry` filters admit: entries are the first page views of their sessions. */
+/**
+ * Returns the entries that the plan's `is_entry` filters accept: entries are the first page views of their
+ * sessions.
+ */
 function entriesWanted(filters: readonly Filter[]): Entries {
   const may = (isEntry: boolean) =>
     filters.every(({ op, value, others = [] }) =>
@@ -196,7 +202,7 @@ function entriesWanted(filters: readonly Filter[]): Entries {
   return may(false) ? 'others' : 'none'
 }
 
-/** SQL of whether `is_entry` filters admit the page view at a place of its session. */
+/** SQL for whether `is_entry` filters accept the page view at a position of its session. */
 const isPlaceMet: Record<Entries, (place: string) => string> = {
   any: () => '',
   entries: (place) => ` AND ${place} = 1`,
@@ -204,7 +210,7 @@ const isPlaceMet: Record<Entries, (place: string) => string> = {
   none: () => ' AND false',
 }
 
-/** SQL of whether `is_entry` filters admit an unpacked event. */
+/** SQL for whether `is_entry` filters accept an unpacked event. */
 const isEntryMet: Record<Entries, (event: string) => string> = {
   any: () => 'true',
   entries: (event) => `${moreOf(event, 1)} = ${moreOf('_views[1]', 1)}`,
@@ -212,7 +218,7 @@ const isEntryMet: Record<Entries, (event: string) => string> = {
   none: () => 'false',
 }
 
-/** SQL of whether an event of `_session` meets the plan. */
+/** SQL for whether an event of `_session` matches the plan. */
 const sessionMatches: Record<Entries, (form: EventForm) => string> = {
   any: ({ matches }) => `arrayExists(event -> ${matches('event')}, _session)`,
   entries: ({ isPageView, matches }) =>
@@ -222,7 +228,7 @@ const sessionMatches: Record<Entries, (form: EventForm) => string> = {
   none: () => 'false',
 }
 
-/** SQL: the events of `_session` that meet the plan. */
+/** SQL of the events of `_session` that match the plan. */
 const metEvents: Record<Entries, (form: EventForm) => string> = {
   any: ({ matches }) => `arrayFilter(event -> ${matches('event')}, _session)`,
   entries: ({ matches }) => `arrayFilter(view -> ${matches('view')}, arraySlice(_views, 1, 1))`,

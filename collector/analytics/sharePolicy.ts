@@ -28,7 +28,7 @@ const sharedFields = [
   'browser',
   'os',
 ]
-/** Others find a text by its parts: an address, letter by letter. */
+/** Other operators would find a text by its parts: an address, letter by letter. */
 const sharedOperators: readonly Operator[] = ['eq', 'ne', 'in']
 
 /** Whether the caller has a share link. */
@@ -77,15 +77,15 @@ export const withoutPersons = <Row extends { value: string | null }>(
 ): Row[] =>
   isShare(principal) ? rows.filter(({ value }) => value === null || !mayTellOfPerson(value)) : rows
 
-/** An @, a full-width one too, however often it is percent-encoded, or as HTML has it. */
+/** An @, also full-width, percent-encoded any number of times, or as an HTML entity. */
 const at =
   /[@＠]|%(?:25){0,9}(?:40|EF%(?:25){0,9}BC%(?:25){0,9}A0)|&#0{0,5}(?:64|x0{0,5}40);|&commat;/i
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i
 const tokenCharsMin = 20
 const numberDigitsMin = 9
-/** YYYY-MM-DD, as addresses of articles have it. */
+/** YYYY-MM-DD, as in URLs of articles. */
 const date = /(?<!\d)(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)/g
-/** Between the digits of telephone numbers and addresses of computers. */
+/** Separators between the digits of telephone numbers and IP addresses. */
 const betweenDigits = /(?<=\d)(?:[-.() +]|%(?:20|28|29|2B))+(?=\d)/gi
 
 /**

@@ -51,7 +51,7 @@ const Point = Type.Object(
 )
 type Point = Static<typeof Point>
 
-/** What points have when asked for. */
+/** Additional figures of points, on request. */
 const includes = ['sessions', 'conversions'] as const
 type Include = (typeof includes)[number]
 
@@ -145,7 +145,7 @@ async function readGoalConditions(
   return goals.map(conditionsOf)
 }
 
-/** The points of a series, and the figures that they have in addition to events. */
+/** The points of a series, with their figures in addition to events. */
 interface Wanted {
   readonly interval: Interval
   readonly starts: readonly number[]

@@ -11,7 +11,7 @@ import {
 } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 
-/** What counts of events say; visitors are distinct cookies. */
+/** Counts of events; visitors are distinct cookies. */
 export interface Totals {
   events: number
   visitors: number
@@ -22,7 +22,7 @@ export interface Totals {
 export const totalColumns = `count() AS events, uniqExact(cookie_id) AS visitors,
   countIf(event_type = 'page_view') AS page_views`
 
-/** One row of Totals. */
+/** Selects one row of Totals. */
 export function totalsQuery(plan: AnalyticsPlan, rolled: RolledDays | null = null): Query {
   const { bind, params } = bindings()
   if (rolled) {

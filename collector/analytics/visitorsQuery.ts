@@ -15,16 +15,16 @@ export interface VisitorPlace {
 /** Which visitors of a plan: all, or those who took so many steps of a funnel. */
 export interface VisitorsAsked {
   readonly funnel: FunnelSteps | null
-  /** Steps taken, from 1. */
+  /** Completed steps, from 1. */
   readonly step: number
-  /** Whether those who went on are left out. */
+  /** Whether to exclude visitors who continued. */
   readonly hasStopped: boolean
   /** Null for the first page. */
   readonly after: VisitorPlace | null
   readonly limit: number
 }
 
-/** A visitor: what one browser did in the window. */
+/** A visitor: the activity of one browser in the window. */
 export interface VisitorRow {
   cookie_id: string
   resolved: boolean
@@ -40,7 +40,7 @@ export interface VisitorRow {
   os: string | null
 }
 
-/** Every event is a step that all visitors take. */
+/** A funnel with one step that every event completes. */
 const anyEvent: FunnelSteps = { steps: [[]], withinMs: 1 }
 
 /** Columns that have the value of the visitor's latest event. */

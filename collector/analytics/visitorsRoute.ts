@@ -91,13 +91,13 @@ const describe = {
   },
 }
 
-/** Where a page begins; the window travels along, so that all pages are of the same. */
+/** The start of a page. It contains the window, so that all pages use the same one. */
 interface Place {
   readonly after: VisitorPlace
   readonly window: Window
 }
 
-/** POST /api/v1/analytics/visitors: who is behind a figure, charged as events are. */
+/** POST /api/v1/analytics/visitors: the visitors of a figure, charged like events. */
 export const visitorsRoute =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -157,7 +157,7 @@ interface Body {
   limit?: number | undefined
 }
 
-/** Throws 400 that names the parameter: for a step that the funnel does not have. */
+/** Throws 400 that names the parameter, for a step that the funnel does not have. */
 function readAsked({
   steps,
   within_ms,

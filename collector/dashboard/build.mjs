@@ -13,7 +13,7 @@ const flagsPackage = createRequire(import.meta.url).resolve('country-flag-icons/
 const { version: flagsVersion } = JSON.parse(await readFile(flagsPackage, 'utf8'))
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
-/** Imports of examples/ are shown as text, not run. */
+/** Imports files of examples/ as text. */
 const examplesAsText = {
   name: 'examples as text',
   setup({ onLoad }) {
@@ -67,7 +67,7 @@ export async function buildDashboard({ outDir }) {
     await writeFile(join(assets, name), contents)
     written.add(name)
   }
-  // Last, so that a service that runs meanwhile misses nothing that is still in use.
+  // Deleted last, so that a running service never lacks a file that is still in use.
   for (const name of await readdir(assets)) if (!written.has(name)) await rm(join(assets, name))
   const nameOf = (entry, extension) =>
     outputFiles
@@ -93,7 +93,7 @@ export async function buildDashboard({ outDir }) {
   )
 }
 
-/** Flags of countries and icons of browsers, by the names of their files. */
+/** Reads flags of countries and icons of browsers, by file name. */
 async function readIcons() {
   const of = async (folder, prefix) =>
     Promise.all(
@@ -110,7 +110,7 @@ async function readIcons() {
   ]
 }
 
-/** The chunks without which a script does not start, asked for with it rather than after it. */
+/** Returns the chunks that a script needs to start, so that the page requests them in parallel with it. */
 function staticImportsOf({ outputs }, name) {
   const pathOf = (wanted) => Object.keys(outputs).find((path) => basename(path) === wanted)
   const found = new Set()

@@ -10,7 +10,7 @@ import { ttlCache } from '../platform/ttlCache.ts'
 
 const built = join(buildRoot, 'dashboard')
 
-/** Where the pages live; the script in them decides what is shown. */
+/** The addresses of the pages; their script decides which page to show. */
 const uuid = '[0-9a-fA-F-]{36}'
 const pagePaths = [
   '/',
@@ -55,7 +55,7 @@ const asksForPage = ({ method, url, headers }: FastifyRequest): boolean =>
   !url.startsWith('/api/') &&
   (headers.accept ?? '').split(',').some((range) => range.trim().startsWith('text/html'))
 
-/** What no route answers: a page for people, JSON for programs. */
+/** Answers requests without a route: a page for browsers, JSON for programs. */
 export function answerUnknownRoute(
   publicUrl: string,
   refuseUnknown: (request: FastifyRequest) => never,
@@ -99,7 +99,7 @@ export const dashboardPages =
         .send(icon),
     )
 
-    // Their names contain a hash of their content, so caches keep them for ever.
+    // File names contain a hash of the content, so caches keep them permanently.
     await app.register(fastifyStatic, {
       root: join(built, 'assets'),
       serve: false,

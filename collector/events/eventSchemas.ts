@@ -111,7 +111,7 @@ export const describeEvents = (tier: Tier) => ({
   },
 })
 
-/** What counts say of each group; further members are what it is grouped by. */
+/** The count of a group; further members are the values of `group_by`. */
 export const EventCount = Type.Object(
   {
     count: Type.Integer({ description: 'Number of events in the group.' }),
@@ -129,7 +129,7 @@ export const EventCount = Type.Object(
   },
 )
 
-/** What all answers with counts have. */
+/** Metadata of all responses with counts. */
 const CountsMeta = Type.Object({ ...window, ...answered }, { title: 'CountsMeta' })
 
 /** GET /api/v3/events/{tier}/counts. */
@@ -157,7 +157,7 @@ export const describeCounts = (tier: Tier) => ({
   },
 })
 
-/** A type of events, and what their event_data hold; in answers of schema routes. */
+/** A type of events and the schema of its event_data; in responses of schema routes. */
 export const EventType = Type.Object(
   {
     source: Choice(sources),

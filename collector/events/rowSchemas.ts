@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import { isProfileField, selectableAt, type Tier, tiers } from '../../schemas/fields.ts'
 import { selectableRow } from '../api/http/rowSchemas.ts'
 
-/** What tiers add to the names of operations and types. */
+/** The suffix of each tier in names of operations and types. */
 export const tierNames: Record<Tier, string> = {
   web_event: '',
   resolution_hem: 'WithHem',
@@ -10,7 +10,9 @@ export const tierNames: Record<Tier, string> = {
   resolution_full_profile: 'WithFullProfile',
 }
 
-/** The row of an event at each tier: what every event says is always there, what profiles say only of resolved events. */
+/**
+ * The row of an event at each tier: event fields are always present, profile fields only for resolved events.
+ */
 export const eventRows = Object.fromEntries(
   tiers.map((tier): [string, TSchema] => {
     const fields = selectableAt(tier)

@@ -43,7 +43,7 @@ interface StoredEvent {
   resolved: boolean
 }
 
-/** The event of that id, in each project that has one. */
+/** Reads the event with this id in each project that has one. */
 export async function readStored(
   queryExecutor: QueryExecutor,
   scope: Scope,
@@ -78,7 +78,7 @@ interface Rejection {
   message: string
 }
 
-/** Each time that an event of this id was rejected, the latest first. */
+/** Reads each rejection of an event with this id, the latest first. */
 export const readRejections = (
   queryExecutor: QueryExecutor,
   scope: Scope,
@@ -91,7 +91,7 @@ interface Duplicate {
   pixel_id: string | null
 }
 
-/** Each time that the event of this id came again, the latest first. */
+/** Reads each duplicate of the event with this id, the latest first. */
 export async function readDuplicates(
   queryExecutor: QueryExecutor,
   scope: Scope,
@@ -126,7 +126,7 @@ const rejectionsQuery = (scope: Scope, eventId: string): Query => ({
   params: { ...scopeParams(scope), event: eventId, rows: tracedMax },
 })
 
-/** Which of these browsers have opted out, of this organization or of all. */
+/** Returns which of these browsers have opted out of this organization, or of all. */
 export async function readOptedOut(
   postgres: Postgres,
   { organizationId }: Scope,

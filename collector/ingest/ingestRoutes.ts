@@ -8,14 +8,16 @@ import { segmentRoutes } from './segment/segmentRoutes.ts'
 
 export type IngestDeps = BeaconDeps & ScriptDeps
 
-/** The routes that pages use: GET /p/… loads the pixel, POST /e, GET /e.gif and Segment's calls take events. */
+/**
+ * The routes for pages: GET /p/… returns the pixel; POST /e, GET /e.gif and Segment's calls receive events.
+ */
 export const ingestRoutes =
   (deps: IngestDeps, collectorUrl: string): FastifyPluginAsync =>
   async (app) => {
     app.addHook('onRoute', forAnyone)
     allowAnyOrigin(app)
     beaconRoutes(app, deps)
-    // A scope of their own: their bodies are larger, and may be packed.
+    // Registered in a separate scope, because their bodies are larger and may be compressed.
     await app.register(async (scope) => segmentRoutes(scope, deps))
     await scriptRoutes(app, deps, collectorUrl)
   }

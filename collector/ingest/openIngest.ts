@@ -14,7 +14,7 @@ import { openLocate } from './normalize/location.ts'
 import { openPinnedScripts } from './script/pinnedScripts.ts'
 import type { EventLogs } from './spool/spools.ts'
 
-/** What taking beacons needs, and the end of it. */
+/** Dependencies of accepting beacons, with their shutdown. */
 export interface Ingest extends IngestDeps {
   /** Stops following PostgreSQL. The caller that opened the logs closes them. */
   close(): Promise<void>
@@ -24,9 +24,9 @@ export interface IngestSettings {
   readonly config: Config
   readonly postgres: { readonly url: string; readonly pool: Postgres }
   readonly guard: GuardDeps
-  /** This process's own. */
+  /** The logs of this process. */
   readonly logs: EventLogs
-  /** Whether this process writes the machine's copies of what PostgreSQL has (platform/diskCache.ts). */
+  /** Whether this process writes the machine's copies of PostgreSQL's data (platform/diskCache.ts). */
   readonly keepsCopies: boolean
 }
 

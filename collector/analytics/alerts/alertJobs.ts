@@ -16,12 +16,12 @@ export interface AlertJobsDeps {
   openQueryExecutor: OpenQueryExecutor
   outbound: Outbound
   secretBox: SecretBox
-  /** How browsers reach this service, without a slash at the end. */
+  /** The address of this service for browsers, without a slash at the end. */
   publicUrl: string
   log: WarnLog
 }
 
-/** The background work of alerts: check each once a minute, and post to chats. */
+/** The background jobs of alerts: check each once a minute, and post to chats. */
 export const alertQueues = (deps: AlertJobsDeps): Queue[] => [
   {
     name: 'alerts.check',
@@ -32,14 +32,17 @@ export const alertQueues = (deps: AlertJobsDeps): Queue[] => [
   { name: chatQueue, schedule: '* * * * *', run: ({ signal }) => postToChats(deps, signal) },
 ]
 
-/** While older events wait to be stored, nobody knows the figures of the last hour. */
+/** While older events are not stored yet, the figures of the last hour are unknown. */
 const waitingMs = 10 * 60_000
 
 interface CheckedAlert extends ToldAlert {
   version: number
 }
 
-/** Measures every active alert, and reports those whose state changes. One that fails does not stop the others. */
+/**
+ * Measures every active alert, and reports those whose state changes. A failing alert does not stop the
+ * others.
+ */
 export async function checkAlerts(
   { postgres, openQueryExecutor, publicUrl, log }: AlertJobsDeps,
   nowMs: number,
@@ -105,7 +108,7 @@ async function noteMeasurement(
 
 const [chatTriesMax, chatBatch] = [6, 50]
 
-/** Posts the messages that are due. A refused one is tried again after one minute, then two, four, and so on. */
+/** Posts due messages. A refused message is retried after one minute, then two, four, and so on. */
 export async function postToChats(
   { postgres, outbound, secretBox, log }: AlertJobsDeps,
   signal: AbortSignal,
@@ -138,7 +141,7 @@ export async function postToChats(
   }
 }
 
-/** Why a chat did not accept a message; null if it did. */
+/** Posts a message to a chat. Returns the reason if the chat refused it, otherwise null. */
 async function post(outbound: Outbound, url: string, body: string): Promise<string | null> {
   try {
     const headers = { 'content-type': 'application/json' }

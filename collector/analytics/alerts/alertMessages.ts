@@ -58,7 +58,7 @@ export async function sendToChat(client: Queryable, alertId: string, text: strin
   await wakeQueue(client, chatQueue)
 }
 
-/** The addresses of the alert's members who can still sign in and see the project. */
+/** Returns the addresses of the alert's members who can still sign in and see the project. */
 async function readersOf(client: Queryable, alertId: string): Promise<string[]> {
   const { rows } = await client.query<{ email: string }>(
     `SELECT email FROM alerts JOIN projects USING (project_id)
@@ -75,7 +75,7 @@ async function readersOf(client: Queryable, alertId: string): Promise<string[]> 
 const windowNames = { hour: 'in the last hour', day: 'in the last 24 hours' } as const
 const metricNames = { visitors: 'visitors', page_views: 'page views', events: 'events' } as const
 
-/** One sentence that says what was measured. */
+/** Returns a sentence that describes the measurement. */
 export function sentenceOf(
   { kind, metric, window, value: limit, goal }: Condition,
   { value, usual }: Measurement,

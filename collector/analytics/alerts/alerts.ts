@@ -11,7 +11,7 @@ import {
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { Condition, ConditionInput } from './condition.ts'
 
-/** Most alerts of a project: each is measured once a minute. */
+/** Most alerts of a project, because each is measured once a minute. */
 export const alertsMax = 50
 
 const fields = {
@@ -60,7 +60,7 @@ export const Alert = Type.Object(
 )
 export type Alert = Static<typeof Alert>
 
-/** The purpose for which the address of a chat is sealed. */
+/** Returns the purpose under which the address of a chat is encrypted. */
 export const chatPurpose = (alertId: string): string => `alert:${alertId}`
 
 interface AlertRow
@@ -76,7 +76,7 @@ const selectAlerts = `
     is_raised, changed_at, last_value, last_checked_at, alerts.version, alerts.created_at, alerts.updated_at
   FROM alerts JOIN projects USING (project_id)`
 
-/** The alerts of a project, oldest first. */
+/** Reads the alerts of a project, oldest first. */
 export async function listAlerts(client: Queryable, projectId: string): Promise<Alert[]> {
   const { rows } = await client.query<AlertRow>(
     `${selectAlerts} WHERE alerts.project_id = $1 ORDER BY alerts.created_at, alert_id`,
@@ -85,7 +85,7 @@ export async function listAlerts(client: Queryable, projectId: string): Promise<
   return rows.map(toAlert)
 }
 
-/** An alert of an organization; undefined if it has none with this id. */
+/** Reads an alert of an organization; undefined if none has this id. */
 export async function readAlert(
   client: Queryable,
   organizationId: string,

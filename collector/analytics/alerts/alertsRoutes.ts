@@ -40,7 +40,10 @@ const path = '/api/v1/analytics/alerts'
 const ById = strictObject({ alert_id: Id })
 const ProjectQuery = strictObject({ project_id: Type.Optional(Id) })
 
-/** /api/v1/analytics/alerts: conditions of a project's figures that are reported when they begin and end. */
+/**
+ * /api/v1/analytics/alerts: conditions on a project's figures. Alerts report when a condition begins and
+ * ends.
+ */
 export const alertsRoutes =
   (deps: AlertsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -48,7 +51,7 @@ export const alertsRoutes =
     const writes = { access: { ...mayRead, keyRole: 'write' } } as const
     app.addHook('preValidation', rejectUnstorableText)
 
-    /** An alert whose project the caller may read or change. */
+    /** Reads an alert whose project the caller may read or change. */
     const alertFor = async (
       client: Queryable,
       principal: Principal,
@@ -255,7 +258,7 @@ async function requireGood(
     throw invalidParameter('member_ids', 'must be members who have access to the project')
 }
 
-/** Undefined: keep the stored address. Throws 400 for an address inside the network. */
+/** Returns undefined to keep the stored address. Throws 400 for an internal address. */
 async function readChatUrl(
   { outbound }: AlertsDeps,
   given: string | null | undefined,

@@ -10,9 +10,9 @@ import { type Totals, totalsQuery } from '../totalsQuery.ts'
 const hourMs = 3_600_000
 export const windowMs = { hour: hourMs, day: 24 * hourMs } as const
 const weekMs = 7 * 24 * hourMs
-/** Weeks whose same hours make the usual value, and how many of them need events. */
+/** The weeks whose same hours determine the usual value, and how many of them need events. */
 const [weeksBefore, weeksNeeded] = [4, 2]
-/** A project without events for so long is not silent, but unused. */
+/** A project without events for this time counts as unused, not as silent. */
 const silenceAfterDays = 7
 
 const members = {
@@ -44,7 +44,7 @@ const members = {
 export const Condition = strictObject(members, { title: 'AlertCondition' })
 export type Condition = Static<typeof Condition>
 
-/** A condition as callers send it: members with a default may be absent. */
+/** A condition in a request: members with a default may be absent. */
 export const ConditionInput = strictObject({
   ...members,
   metric: Type.Optional(members.metric),
@@ -65,11 +65,11 @@ export interface Measurement {
   isRaised: boolean
   /** The figure of the window. */
   value: number
-  /** The value it was compared with, for `change`. */
+  /** The value for comparison, for `change`. */
   usual?: number
 }
 
-/** Finds the fault of a condition and names its member; undefined without a fault. */
+/** Returns the fault of a condition with the member's name; undefined without one. */
 export function conditionFault(
   { kind, direction, goal, filter }: Condition,
   goals: readonly Goal[],
@@ -85,8 +85,8 @@ export function conditionFault(
 }
 
 /**
- * Measures the window that ends at `endMs`. Null: there is nothing to compare with, because the project is too new, is
- * unused, or has the goal no longer.
+ * Measures the window that ends at `endMs`. Null if a comparison is impossible: the project is too new or
+ * unused, or the goal was deleted.
  */
 export async function measure(
   queryExecutor: QueryExecutor,

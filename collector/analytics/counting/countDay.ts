@@ -16,7 +16,7 @@ import { joinNumbers, type Numbering, numberVisitors } from '../rollup/visitorNu
 import { eachField, sessionPages, untilNext } from '../sessionsQuery.ts'
 import { pathOf, sessionsSql } from '../sessionsSql.ts'
 
-/** A project whose days are counted. */
+/** A project with days to count. */
 interface Project {
   readonly organizationId: string
   readonly projectId: string
@@ -25,13 +25,16 @@ interface Project {
 }
 
 /**
- * The job leaves processors and time to readers. Its queries end soon after it, so that two never run at
+ * The job leaves cores and time to readers. Its queries end soon after it does, so that two never run at
  * once.
  */
 const settings = `SETTINGS max_threads = 1, os_thread_priority = 19, max_execution_time = 200,
   max_memory_usage = ${2 * 1024 ** 3}, max_bytes_before_external_group_by = ${512 * 1024 ** 2}`
 
-/** A local day, or hours of one, in ascending order, in epoch milliseconds. All are counted in one look at the events. */
+/**
+ * A local day, or hours of one, in ascending order, in epoch milliseconds. One scan of the events counts all
+ * of them.
+ */
 export interface Counting extends Span {
   readonly run_id: string
 }
@@ -53,7 +56,7 @@ export const count: Record<CountedThing, Count> = {
   sessions_with_bots: countSessions('included'),
 }
 
-/** The events of pixels of a time. */
+/** Returns the plan of a project's pixel events in a window. */
 export const planOf = (
   { organizationId, projectId, zone }: Project,
   window: Window,
@@ -67,13 +70,13 @@ export const planOf = (
   scope: { organizationId, projectId, pixelId: null, campaignId: null },
 })
 
-/** From the first to the last counted time. */
+/** Returns the window from the first to the last counted time. */
 const windowOf = (counted: readonly Counting[]): Window => ({
   startMs: counted[0]!.first,
   endMs: counted.at(-1)!.end,
 })
 
-/** SQL: the run of an hour (SQL, since 1970, UTC). */
+/** Returns SQL of the run of an hour (SQL, since 1970, UTC). */
 function runSql(hour: string, counted: readonly Counting[], bind: Bind): string {
   const firstHour = Math.floor(counted[0]!.first / hourMs)
   const runs = Array.from(
@@ -119,19 +122,19 @@ const nearby = (day: number, zone: TimeZone): Window => ({
   endMs: startOfDay(day + 1, zone),
 })
 
-/** So many days before its own a session of a day may have begun. */
+/** How many earlier days a session of a day may have begun in. */
 export const daysOfSession = 3
 
 function countSessions(bots: Bots): Count {
   return async (clickhouse, project, day, counted) => {
     const { startMs, endMs } = windowOf(counted)
-    // As far back as a session that closes then may have begun.
+    // Begins with the earliest session that can close in the window.
     const sessions = planOf(
       project,
       { startMs: startOfDay(day - daysOfSession, project.zone), endMs },
       bots,
     )
-    // Where the last events of those lie.
+    // The window of these sessions' last events.
     const lately = planOf(project, { startMs: startMs - restMs, endMs }, bots)
     const numbering = await numberVisitors(clickhouse, project, lately.window, settings)
     await clickhouse.command(sessionTotalsInsert(sessions, day, counted))
@@ -143,7 +146,10 @@ function countSessions(bots: Bots): Count {
 
 const closedOn = (counted: readonly Counting[]): Span[] => joinSpans(counted)
 
-/** SQL: the hour since 1970 in which a session with this last event (SQL, epoch milliseconds) closes. */
+/**
+ * Returns SQL of the hour since 1970 in which a session with this last event (SQL, epoch milliseconds)
+ * closes.
+ */
 const closingHour = (lastMs: string): string => `intDiv(${lastMs} + ${restMs}, ${hourMs})`
 
 function sessionTotalsInsert(
@@ -173,7 +179,7 @@ ${settings}`,
   }
 }
 
-/** `lately` is when the sessions' last events were. */
+/** `lately` contains the last events of the sessions. */
 function sessionPagesInsert(
   plan: AnalyticsPlan,
   lately: AnalyticsPlan,
@@ -201,7 +207,9 @@ ${settings}`,
   }
 }
 
-/** Events and page views are counted on their own days, so that a window leaves out those from before its start. */
+/**
+ * Events and page views are counted on their own days, so that a window excludes those from before its start.
+ */
 function sessionFieldsInsert(
   plan: AnalyticsPlan,
   lately: AnalyticsPlan,
@@ -239,5 +247,5 @@ ${settings}`,
   }
 }
 
-/** SQL: the date of a day since 1970. */
+/** Returns SQL of the date of a day since 1970. */
 const dateSql = (day: string): string => `toDate(toUInt16(${day}))`

@@ -80,7 +80,7 @@ export async function countDays(
   )
   if (runs.some((run) => mayHaveLostVisitors(run, fingerprints, zone)))
     await forgetVisitors(clickhouse, projectId)
-  // Two counts of the same events: the day as a whole, and its hours.
+  // Two counts of the same events: the complete day, and its hours.
   for (const day of days)
     for (const of of countedThings)
       for (const spans of [[wholeDayOf(day, zone)], hoursOf(day, zone)]) {
@@ -91,7 +91,8 @@ export async function countDays(
             .map((run) => [run.hour, run.fingerprint]),
         )
         const stale = spans.flatMap((span) => {
-          // Empty: not counted. A span with counts that must go becomes a run with an empty fingerprint.
+          // Empty: do not count. Counts that must be discarded are replaced by a run with an empty
+          // fingerprint.
           const fingerprint =
             isWorthCounting(day) && isOver(span) ? fingerprintOf(of, span, fingerprints, zone) : ''
           const isSame = fingerprint === (countedAs.get(span.hour) ?? '')
@@ -109,7 +110,7 @@ export async function countDays(
   await noteChecked(clickhouse, projectId, checked, nowMs, isLarge(checked))
 }
 
-/** The organization of a project's events; the zero uuid for a project without events. */
+/** Returns the organization of a project's events; the zero UUID for a project without events. */
 async function readOrganization(clickhouse: ClickHouse, projectId: string): Promise<string> {
   const [found] = await clickhouse.rows<{ organization_id: string }>({
     sql: 'SELECT organization_id FROM events WHERE project_id = {projectId:UUID} LIMIT 1',

@@ -1,7 +1,7 @@
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { TimeZone } from '../../platform/timeZone.ts'
 
-/** The projects whose days were last counted in another zone. */
+/** Returns the projects whose days were last counted in another zone. */
 export async function readMovedProjects(postgres: Postgres): Promise<string[]> {
   const { rows } = await postgres.query<{ project_id: string }>(
     `SELECT project_id FROM projects LEFT JOIN analytics_counted_zones AS counted USING (project_id)

@@ -13,7 +13,10 @@ interface CountingDeps {
   readonly postgres: Postgres
 }
 
-/** The background work of figures: it counts complete days, and counts them again when their events or zone change. */
+/**
+ * The background jobs of figures: they count complete days, and count them again when their events or zone
+ * change.
+ */
 export const analyticsQueues = ({ clickhouse, postgres }: CountingDeps): Queue[] => [
   {
     name: 'analytics.count-days',

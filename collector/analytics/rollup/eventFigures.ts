@@ -5,10 +5,10 @@ import { type RolledDays, rolledRows } from './rolledDays.ts'
 import { inSpans } from './spans.ts'
 import { joinNumbers, mergedVisitors, rolledVisitors, scannedVisitors } from './visitorNumbers.ts'
 
-/** The dimensions that days are counted by, fields of events that never change. */
+/** The dimensions of counted days: event fields that never change. */
 export const rolledFields: readonly string[] = ['page_path', 'page_host', 'event_type']
 
-/** The same of sessions. */
+/** The dimensions of counted days that are session fields. */
 export const rolledSessionFields: readonly string[] = [
   'channel',
   'source',
@@ -25,12 +25,12 @@ export const rolledSessionFields: readonly string[] = [
   'os',
 ]
 
-/** The dimension of a day as a whole. */
+/** The dimension of a complete day. */
 export const wholeDay = ''
 
-/** What figures are by: columns of counted rows and of events, and what scanned events are grouped by. */
+/** The groupings of figures: columns of counted rows and of events, and the groups of scanned events. */
 interface By {
-  /** Of counted rows, which have `date` and `value`. */
+  /** Columns of counted rows, which have `date` and `value`. */
   readonly dimensions: readonly string[]
   readonly rolled: readonly string[]
   readonly scanned: readonly string[]
@@ -43,19 +43,20 @@ interface By {
  */
 export const rolledSettings = 'SETTINGS use_index_for_in_with_subqueries = 0, max_threads = 2'
 
-/** SQL of the counts of Totals over rows of rolledFigures. */
+/** SQL of the columns of Totals over rows of rolledFigures. */
 export const rolledTotalColumns = `sum(events) AS events, ${mergedVisitors} AS visitors, sum(page_views) AS page_views`
 
 /**
- * SQL after FROM: rows of the counts of days, and of a query on the events of other days, to be merged by
- * rolledTotalColumns.
+ * Returns SQL after FROM: rows from counts of days, and from a query on the events of other days, which
+ * rolledTotalColumns merges.
  */
 export function rolledFigures(plan: AnalyticsPlan, rolled: RolledDays, by: By, bind: Bind): string {
   const where = [
     ...selectionConditions(plan, bind),
     inSpans('ts_millis', rolled.scanned, bind),
   ].join('\n  AND ')
-  // Names within are not those outside: sum(events) AS events would be taken for its own argument.
+  // Inner names differ from outer ones, because ClickHouse would resolve sum(events) AS events to its own
+  // alias.
   return `(
 SELECT ${[...by.rolled, 'events', 'page_views', rolledVisitors].join(', ')}
 FROM analytics_days

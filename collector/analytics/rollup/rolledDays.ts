@@ -14,15 +14,18 @@ import {
 } from './runs.ts'
 import { joinSpans, type Span, spansBetween } from './spans.ts'
 
-/** What of a window was counted before, and which times of it must be read from the events. */
+/** The counted part of a window, and the times that must be read from events. */
 export interface RolledDays {
   readonly projectId: string
   readonly firstDay: number
   /** The day in which the window ends. */
   readonly lastDay: number
-  /** Of the days and hours whose counts may be read. */
+  /** The runs of the days and hours whose counts are valid. */
   readonly runIds: readonly string[]
-  /** The others, epoch milliseconds; the last ends half an hour after the window, when the last of its sessions has closed. */
+  /**
+   * The other times, epoch milliseconds; the last ends half an hour after the window, when its last session
+   * has closed.
+   */
   readonly scanned: readonly Span[]
 }
 
@@ -35,7 +38,7 @@ interface Rollup {
 const daysMin = 2
 
 /**
- * Number of days before that of the window's end whose hours are also read: the previous day may not be
+ * Number of days before the window's last day whose hours are also read, because the previous day may not be
  * counted yet.
  */
 const daysByHour = 1
@@ -86,7 +89,7 @@ export async function readRollup(
   }
 }
 
-/** SQL: rows of a table of counts that were counted last, of these dimensions. */
+/** Returns SQL of the valid rows of a table of counts, for these dimensions. */
 export function rolledRows(
   { projectId, firstDay, lastDay, runIds }: RolledDays,
   dimensions: readonly string[],

@@ -11,22 +11,22 @@ import { type TimeZone, utc } from '../../platform/timeZone.ts'
 import type { Span } from './spans.ts'
 
 /**
- * Things that are counted in a time. Events, with bots separate from others. Sessions that end in that time
- * by half an hour without an event, of events without bots and of all events. A bot's event can join two
- * sessions, so neither count follows from the other.
+ * The counted things. `events` separates bots from others. `sessions` contains sessions without events of
+ * bots, `sessions_with_bots` those of all events; a session counts when it closes, half an hour after its
+ * last event. A bot's event can join two sessions, so neither count follows from the other.
  */
 export const countedThings = ['events', 'sessions', 'sessions_with_bots'] as const
 export type CountedThing = (typeof countedThings)[number]
 
 /** A local day, or an hour (UTC) of it, in epoch milliseconds. */
 export interface DaySpan extends Span {
-  /** Since 1970, in local time. */
+  /** Day since 1970, in local time. */
   readonly day: number
-  /** 0: the day; n: its n-th hour. */
+  /** 0: the complete day; n: its n-th hour. */
   readonly hour: number
 }
 
-/** A count of a day or an hour, that may be read while its fingerprint is that of the events. */
+/** A count of a day or an hour. It is valid while its fingerprint equals that of the events. */
 export interface Run extends DaySpan {
   readonly of: CountedThing
   readonly run_id: string
@@ -34,7 +34,7 @@ export interface Run extends DaySpan {
   readonly pixel_ids: readonly string[]
 }
 
-/** A day as a whole. */
+/** Returns the span of a complete day. */
 export const wholeDayOf = (day: number, zone: TimeZone): DaySpan => ({
   day,
   hour: 0,
@@ -42,7 +42,10 @@ export const wholeDayOf = (day: number, zone: TimeZone): DaySpan => ({
   end: startOfDay(day + 1, zone),
 })
 
-/** The hours of a day; without those in which another day begins, as in zones that are not whole hours from UTC. */
+/**
+ * Returns the hours of a day, without hours in which another day begins. Such hours exist in zones that are
+ * not whole hours from UTC.
+ */
 export function hoursOf(day: number, zone: TimeZone): DaySpan[] {
   const { first, end } = wholeDayOf(day, zone)
   const firstHour = Math.floor(first / hourMs)
@@ -60,28 +63,31 @@ const hourOf = (day: number, hour: number, firstHour: number): DaySpan => ({
 
 export const isWholeDay = ({ hour }: DaySpan): boolean => hour === 0
 
-/** Events come some seconds after they happened. */
+/** Events arrive some seconds after they happened. */
 const settleMs = 60_000
 
-/** The hour under way, or one that is hardly over; the hours before it may be counted. */
+/** Returns the current hour, or one that ended less than a minute ago; earlier hours may be counted. */
 export const hourUnderWay = (nowMs: number): number => Math.floor((nowMs - settleMs) / hourMs)
 
-/** How many days before today have their hours counted: the period before one of thirty days that is under way ends in them. */
+/**
+ * How many days before today have counted hours. The period before a current thirty-day period ends within
+ * them.
+ */
 export const daysOfHours = 31
 
-/** Raised when something else is counted, so that what was counted before is read no longer. */
+/** Increase it when the counted content changes, which invalidates earlier counts. */
 const version = 4
-/** What an hour's fingerprint begins with, after the version: it is never that of a day. */
+/** The prefix of an hour's fingerprint after the version, which distinguishes it from that of a day. */
 const ofHour = 'hour'
 
-/** How many days before its own a session of a day may depend on: it has begun the day before the last at the earliest. */
+/** How many earlier days the sessions of a day may depend on (events/query/sessionSplit.ts). */
 const daysBefore: Record<CountedThing, number> = { events: 0, sessions: 3, sessions_with_bots: 3 }
 export const daysBeforeMax = Math.max(...Object.values(daysBefore))
 
 /**
- * The state that a run of a day or an hour has counted, from the fingerprints of days, and of its own hours.
- * Empty if the day has no events, or nobody has read its hours. Sessions of an hour depend on the earlier
- * hours of its day.
+ * Returns the fingerprint of the state that a run of a day or an hour counts, from the fingerprints of days
+ * and hours. Empty if the day has no events, or its hours were not read. Sessions of an hour depend on the
+ * earlier hours of its day.
  */
 export function fingerprintOf(
   of: CountedThing,
@@ -122,10 +128,10 @@ export function mayHaveLostVisitors(
   return run.of === 'events' && eventsOf(now) < eventsOf(run.fingerprint)
 }
 
-/** How many events there are in the fingerprint of an hour's events. */
+/** Returns the number of events in an hour's fingerprint. */
 const eventsOf = (fingerprint: string): number => Number(/(\d+) \d+$/.exec(fingerprint)?.[1] ?? 0)
 
-/** The runs of a project's days from `fromDay` to `toDay`, both inclusive, and of their hours. */
+/** Reads the runs of a project's days from `fromDay` to `toDay`, both inclusive, and of their hours. */
 export async function readRuns(
   clickhouse: Pick<ClickHouse, 'rows'>,
   projectId: string,
@@ -146,7 +152,7 @@ export async function readRuns(
   })
 }
 
-/** The noted runs of days, and of their hours. */
+/** Reads the recorded runs of days, and of their hours. */
 const readNoted = <Noted>(
   clickhouse: Pick<ClickHouse, 'rows'>,
   projectId: string,
@@ -160,7 +166,7 @@ const readNoted = <Noted>(
     params: { projectId, of, from: dateOf(fromDay), to: dateOf(toDay) },
   })
 
-/** From now on these runs are those that count. */
+/** Makes these runs the valid ones. */
 export async function noteRuns(
   clickhouse: ClickHouse,
   projectId: string,
@@ -197,7 +203,7 @@ interface Noted {
 /** Of a day (UTC), or an hour: its events when the project was last counted. This finds stale projects in any zone. */
 const checked = 'checked'
 
-/** Notes the events of days (UTC) and hours with which a project was counted. */
+/** Records the events of days (UTC) and hours with which a project was counted. */
 export async function noteChecked(
   clickhouse: ClickHouse,
   projectId: string,
@@ -230,13 +236,13 @@ export async function noteChecked(
   await noteRuns(clickhouse, projectId, changed)
 }
 
-/** Stands where there is no run, or nobody's events. */
+/** Value without a run, or for anonymous events. */
 export const zeroUuid = '00000000-0000-0000-0000-000000000000'
 
-/** Days with fewer events are soon read from the events. */
+/** Days with fewer events are read quickly from the events. */
 export const eventsWorthCounting = 5_000
 
-/** The projects that have days or hours which are over whose events are not those that were counted last. */
+/** Returns the projects with past days or hours whose events have changed since the last count. */
 export async function readStaleProjects(clickhouse: ClickHouse, nowMs: number): Promise<string[]> {
   const untilHour = hourUnderWay(nowMs)
   const today = Math.floor(nowMs / (24 * hourMs))

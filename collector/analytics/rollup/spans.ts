@@ -6,7 +6,7 @@ export interface Span {
   readonly end: number
 }
 
-/** Spans in ascending order, as those of them that follow one another without a gap. */
+/** Merges ascending spans that follow one another without a gap. */
 export function joinSpans(spans: readonly Span[]): Span[] {
   const joined: Span[] = []
   for (const { first, end } of spans) {
@@ -17,7 +17,7 @@ export function joinSpans(spans: readonly Span[]): Span[] {
   return joined
 }
 
-/** What of a span lies in none of these, which are in ascending order. */
+/** Returns the parts of a span outside of these ascending spans. */
 export function spansBetween(spans: readonly Span[], { first, end }: Span): Span[] {
   const bounds = [first, ...spans.flatMap((span) => [span.first, span.end]), end]
   return bounds.flatMap((bound, index) =>
@@ -27,7 +27,7 @@ export function spansBetween(spans: readonly Span[], { first, end }: Span): Span
   )
 }
 
-/** SQL: whether a value lies in one of the spans. */
+/** Returns SQL for whether a value is in one of the spans. */
 export function inSpans(value: string, spans: readonly Span[], bind: Bind): string {
   const conditions = spans.map(
     ({ first, end }) => `${value} >= ${bind('Int64', first)} AND ${value} < ${bind('Int64', end)}`,

@@ -1,13 +1,16 @@
 /**
  * Sets of visitors as bitmaps of their numbers, which merge exactly and fast. Visitors without a number are
- * in no counted day, so they add to these.
+ * in no counted day, so their count is added.
  */
 
 import type { Window } from '../../events/query/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
 
-/** SQL: a join that brings `number` to rows; 0 where the visitor has none. `cookies` selects the ids that may occur. */
+/**
+ * Returns SQL of a join that adds `number` to rows; 0 for a visitor without one. `cookies` selects the ids
+ * that may occur.
+ */
 export const joinNumbers = (
   cookie: string,
   project: string,
@@ -17,29 +20,30 @@ SELECT cookie_id AS _numbered_cookie_id, number FROM analytics_visitors
 WHERE project_id = ${project} AND cookie_id IN (${cookies})
 ) AS numbers ON _numbered_cookie_id = ${cookie}`
 
-/** SQL: columns of scanned rows that have `number`: their visitors. */
+/** Returns SQL of the visitor columns of scanned rows, which have `number`. */
 export const scannedVisitors = (cookie: string): string =>
   `groupBitmapStateIf(number, number != 0) AS numbered, uniqExactStateIf(${cookie}, number = 0) AS unnumbered`
 
-/** SQL: the same columns of counted rows. */
+/** SQL of the visitor columns of counted rows. */
 export const rolledVisitors = `visitors AS numbered, arrayReduce('uniqExactStateIf', CAST([], 'Array(UUID)'), CAST([], 'Array(UInt8)')) AS unnumbered`
 
-/** SQL: how many visitors both together have. */
+/** SQL of the number of visitors in both. */
 export const mergedVisitors = 'groupBitmapMerge(numbered) + uniqExactMerge(unnumbered)'
 
-/** SQL: the same of the rows that meet a condition. */
+/** Returns SQL of the number of visitors in rows that meet a condition. */
 export const mergedVisitorsIf = (condition: string): string =>
   `groupBitmapMergeIf(numbered, ${condition}) + uniqExactMergeIf(unnumbered, ${condition})`
 
-/** The numbers that a project's visitors had at some moment: the last, and all of them combined. */
+/** The state of a project's visitor numbers: the highest one, and a combination of all. */
 export interface Numbering {
   readonly last: number
   readonly combined: string
 }
 
 /**
- * Gives numbers to the cookies of a project's events of a time which have none. Of one project at a time: two at once
- * would give a number twice, as a process may that was taken for dead. Then this or requireNumbering forgets all of them.
+ * Assigns numbers to cookies of a project's events in a window that have none. Run it for one project at a
+ * time, because two concurrent runs would assign a number twice. A process that counted as dead may still do
+ * so. Then this function or requireNumbering deletes all numbers.
  */
 export async function numberVisitors(
   clickhouse: ClickHouse,
@@ -63,7 +67,8 @@ export async function numberVisitors(
 }
 
 /**
- * Throws if two visitors that got a number since then have the same one: counts with these numbers are wrong.
+ * Throws if two visitors with numbers assigned since then have the same one, which makes counts with these
+ * numbers wrong.
  */
 export async function requireNumbering(
   clickhouse: ClickHouse,
@@ -89,7 +94,9 @@ async function readNumbering(
 }
 const numberMax = 2 ** 32 - 1
 
-/** Runs twice: a process that records a number in between finds that the numbers were deleted. */
+/**
+ * Deletes twice, because a process that records a number in between then finds that the numbers were deleted.
+ */
 async function forgetNumbering(clickhouse: ClickHouse, projectId: string): Promise<never> {
   for (const table of ['analytics_runs', 'analytics_visitors', 'analytics_runs'])
     await clickhouse.command({
@@ -101,7 +108,7 @@ async function forgetNumbering(clickhouse: ClickHouse, projectId: string): Promi
   )
 }
 
-/** Forgets the numbers of visitors of whom a project has no events any more: no counted day that may be read knows them. */
+/** Deletes the numbers of visitors without events in a project; no valid count contains them. */
 export async function forgetVisitors(clickhouse: ClickHouse, projectId: string): Promise<void> {
   await deleteRows(
     clickhouse,

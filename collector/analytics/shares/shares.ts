@@ -8,7 +8,7 @@ import { conflict, invalidParameter, unauthorized } from '../../api/http/errors.
 import { NoSecretKeyError, type SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
-/** Most share links of a project, those that have expired among them. */
+/** Most share links of a project, expired ones included. */
 const sharesMax = 100
 
 /** A share link. Its secret is kept as a hash, and sealed for its admins. */
@@ -39,7 +39,7 @@ const selectShares = `
     filter, segment_name, has_goals, password_hash IS NOT NULL AS has_password, embed_origins, sealed_secret
   FROM share_links JOIN projects USING (project_id) LEFT JOIN pixels ON pixels.pixel_id = share_links.pixel_id`
 
-/** The share links of a project, newest first. */
+/** Reads the share links of a project, newest first. */
 export async function listShares(client: Queryable, projectId: string): Promise<Share[]> {
   const { rows } = await client.query<Share>(
     `${selectShares} WHERE share_links.project_id = $1 ORDER BY share_links.created_at DESC, share_id`,
@@ -48,7 +48,7 @@ export async function listShares(client: Queryable, projectId: string): Promise<
   return rows
 }
 
-/** One of an organization's share links. */
+/** Reads a share link of an organization. */
 export async function readShare(
   client: Queryable,
   organizationId: string,

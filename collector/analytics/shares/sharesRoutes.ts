@@ -22,7 +22,7 @@ const path = '/api/v1/analytics/shares'
 const ById = strictObject({ share_id: Id })
 const ProjectQuery = strictObject({ project_id: Type.Optional(Id) })
 
-/** What names a share link. */
+/** The parameters that name a share link. */
 interface NamedShare {
   share_id: string
   project_id: string | undefined
@@ -45,7 +45,7 @@ export const sharesRoutes =
     const access = { ...mayRead, keyRole: 'admin' } as const
     app.addHook('preValidation', rejectUnstorableText)
 
-    /** A share link, of the project that the request names if it names one. */
+    /** Reads a share link, which must belong to the requested project, if there is one. */
     const readShareOf = async (
       principal: Principal,
       { share_id, project_id }: NamedShare,
@@ -58,7 +58,7 @@ export const sharesRoutes =
       return share
     }
 
-    /** A share link that the caller administers. */
+    /** Reads a share link that the caller administers. */
     const shareFor = async (principal: Principal, asked: NamedShare): Promise<Share> => {
       const share = await readShareOf(principal, asked)
       await projectFor(postgres, principal, 'events', share.project_id, 'write').catch((error) => {

@@ -5,7 +5,7 @@ import { type Figures, readOverview } from '../overviewRoute.ts'
 import { mayTellOfPerson } from '../sharePolicy.ts'
 import type { Period } from './periods.ts'
 
-/** Content of a summary: no identity, and nothing that may describe a person. */
+/** Content of a summary: no identities, and no values that may describe a person. */
 export interface SummaryFigures {
   readonly now: Figures
   readonly before: Figures
@@ -13,7 +13,7 @@ export interface SummaryFigures {
   readonly sources: readonly Counted[]
 }
 
-/** A value and its visitors; null: without one. */
+/** A value and its visitors; null: visitors without a value. */
 export interface Counted {
   readonly value: string | null
   readonly visitors: number
@@ -23,7 +23,7 @@ const shownMax = 5
 /** Some of these are omitted, because they may describe a person. */
 const readMax = 50
 
-/** The figures of a project in a period and in the one before. */
+/** Reads the figures of a project in a period and in the previous one. */
 export async function readSummary(
   queryExecutor: QueryExecutor,
   { organizationId, projectId }: { organizationId: string; projectId: string },

@@ -13,10 +13,10 @@ export interface Period extends Window {
   readonly before: Window
 }
 
-/** After a period has ended, so long for its last events to be stored, and for people to get up in Europe. */
+/** Delay after the end of a period, in which its last events are stored, and people in Europe get up. */
 const afterMs = 6 * 3_600_000
 
-/** The last period that is due now. */
+/** Returns the last period that is due now. */
 export function periodToTell(frequency: Frequency, nowMs: number, zone: TimeZone = utc): Period {
   const thenMs = nowMs - afterMs
   const at = new Date(thenMs + zone.offsetAt(thenMs))

@@ -3,7 +3,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { type TimeZone, timeZoneOrUtc } from '../../platform/timeZone.ts'
 import type { Frequency, Period } from './periods.ts'
 
-/** Frequency with which a member receives the figures of a project; null: never. */
+/** Returns the frequency with which a member receives the figures of a project; null: never. */
 export async function readFrequency(
   client: Queryable,
   projectId: string,
@@ -16,7 +16,7 @@ export async function readFrequency(
   return rows[0]?.frequency ?? null
 }
 
-/** Sets it. Another frequency begins with the period that is under way. */
+/** Sets the frequency. A new frequency begins with the current period. */
 export async function setFrequency(
   client: Queryable,
   projectId: string,
@@ -31,7 +31,7 @@ export async function setFrequency(
   )
 }
 
-/** Ends a subscription for any caller; a repeat changes nothing. */
+/** Ends a subscription for any caller; a repeat has no effect. */
 export async function endSubscription(client: Queryable, subscriptionId: string): Promise<void> {
   await client.query(
     'UPDATE summary_subscriptions SET frequency = NULL WHERE subscription_id = $1',
@@ -39,17 +39,19 @@ export async function endSubscription(client: Queryable, subscriptionId: string)
   )
 }
 
-/** A summary that is to be sent. */
+/** A summary to send. */
 export interface DueSummary {
   subscription_id: string
   project_id: string
   project_name: string
   organization_id: string
-  /** The last period that was sent. */
+  /** The last sent period. */
   told_period: string | null
 }
 
-/** $1 is the frequency, $2 the period's first day, $3 when it ended. Members who have left the project get none. */
+/**
+ * $1 is the frequency, $2 the period's first day, $3 its end. Members who have left the project get no mail.
+ */
 const isDue = `
   subscription.frequency = $1 AND subscription.since < $3
   AND (subscription.told_period IS NULL OR subscription.told_period < $2)
@@ -63,7 +65,7 @@ const boundTo = (frequency: Frequency, { firstDay, endMs }: Period) => [
   new Date(endMs),
 ]
 
-/** The time zones of the projects that have summaries of a frequency. */
+/** Returns the time zones of the projects with summaries of a frequency. */
 export async function listZones(postgres: Postgres, frequency: Frequency): Promise<TimeZone[]> {
   const { rows } = await postgres.query<{ time_zone: string }>(
     `SELECT DISTINCT time_zone FROM summary_subscriptions JOIN projects USING (project_id) WHERE frequency = $1`,
@@ -72,7 +74,7 @@ export async function listZones(postgres: Postgres, frequency: Frequency): Promi
   return rows.map(({ time_zone }) => timeZoneOrUtc(time_zone))
 }
 
-/** The summaries of a period that were not sent yet, of projects in its zone, grouped by project. */
+/** Reads the unsent summaries of a period, of projects in its zone, grouped by project. */
 export async function listDue(
   postgres: Postgres,
   frequency: Frequency,
@@ -111,7 +113,7 @@ export async function claim(
   return rows[0]?.email ?? null
 }
 
-/** Gives back what was taken and certainly not sent. */
+/** Releases a claimed summary that was certainly not sent. */
 export async function release(
   postgres: Postgres,
   { subscription_id, told_period }: DueSummary,

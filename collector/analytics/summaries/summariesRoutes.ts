@@ -30,7 +30,7 @@ const Summary = Type.Object(
   { title: 'EmailSummary' },
 )
 
-/** /dashboard/email-summary and /unsubscribe: who wants the figures of a project by e-mail. */
+/** /dashboard/email-summary and /unsubscribe: subscriptions to the figures of a project by e-mail. */
 export const summariesRoutes =
   ({ postgres, sendsMail }: SummariesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -106,7 +106,7 @@ export const summariesRoutes =
 const unsubscribeRoute =
   (postgres: Postgres): FastifyPluginAsyncTypebox =>
   async (app) => {
-    // What mail programs send along says nothing that the address does not (RFC 8058).
+    // The body from mail programs contains no further information (RFC 8058).
     app.addContentTypeParser(
       ['application/x-www-form-urlencoded', 'multipart/form-data'],
       { parseAs: 'buffer', bodyLimit: 4_096 },

@@ -14,12 +14,12 @@ interface SummaryJobsDeps {
   openQueryExecutor: OpenQueryExecutor
   /** Null: no summary is sent. */
   sendMail: SendMail | null
-  /** How browsers reach this service, without a slash at the end. */
+  /** The address of this service for browsers, without a slash at the end. */
   publicUrl: string
   log: WarnLog
 }
 
-/** The background work of summaries: each hour, those that are due. */
+/** The background job of summaries: sends due ones each hour. */
 export const summaryQueues = (deps: SummaryJobsDeps): Queue[] => [
   {
     name: 'summaries.send',
@@ -30,8 +30,8 @@ export const summaryQueues = (deps: SummaryJobsDeps): Queue[] => [
 ]
 
 /**
- * Sends every summary that is due, each at most once: it counts as sent before its mail leaves. One that the
- * mail server certainly did not accept is due again, and this rejects at the end, so that it is retried.
+ * Sends every due summary at most once: it counts as sent before its mail is sent. A mail that the server
+ * certainly did not accept becomes due again, and this rejects at the end, so that the job is retried.
  */
 export async function sendDueSummaries(
   deps: SummaryJobsDeps,
@@ -86,7 +86,7 @@ async function sendSummary(
 ): Promise<void> {
   const { subscription_id, project_id, organization_id, project_name: projectName } = due
   const to = await claim(postgres, frequency, period, subscription_id)
-  // Of a site where nothing happened there is nothing to tell.
+  // A site without events gets no summary.
   if (to === null || figures.now.events + figures.before.events === 0) return
   const days = `period=custom&from=${period.firstDay}&to=${period.lastDay}`
   const mail = summaryMail({

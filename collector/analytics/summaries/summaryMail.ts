@@ -8,7 +8,7 @@ interface Summary {
   readonly frequency: Frequency
   readonly period: Period
   readonly figures: SummaryFigures
-  /** Where the same is shown in the dashboard. */
+  /** The URL of the same figures in the dashboard. */
   readonly overviewUrl: string
   /** The URL to unsubscribe; a POST to it is enough (RFC 8058). */
   readonly unsubscribeUrl: string
@@ -31,7 +31,7 @@ const days = new Intl.DateTimeFormat('en', {
 const month = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
 const nameOf = (frequency: Frequency, { firstDay, lastDay }: Period): string =>
-  // Its thin spaces are more than some mail programs show.
+  // Some mail programs cannot display its thin spaces.
   frequency === 'monthly'
     ? month.format(Date.parse(firstDay))
     : days.formatRange(Date.parse(firstDay), Date.parse(lastDay)).replace(/\s/g, ' ')
@@ -53,7 +53,7 @@ const lines: {
   { name: 'Time on page', of: ({ time_on_page_ms }) => time_on_page_ms, text: duration },
 ]
 
-/** Name, value, and what has changed: "+12% from 1,100". */
+/** Name, value and change: "+12% from 1,100". */
 type Row = readonly [name: string, value: string, note: string]
 
 const figureRows = ({ now, before }: SummaryFigures): Row[] =>
@@ -68,7 +68,7 @@ const figureRows = ({ now, before }: SummaryFigures): Row[] =>
 const countedRows = (rows: readonly Counted[], none: string): Row[] =>
   rows.map(({ value, visitors }) => [value ?? none, whole.format(visitors), ''])
 
-/** A summary as a mail, of text and of HTML that loads nothing. */
+/** Returns a summary as a mail with text, and with HTML that loads no resources. */
 export function summaryMail(summary: Summary): Omit<Mail, 'to'> {
   const { projectName, frequency, period, figures, overviewUrl, unsubscribeUrl } = summary
   const name = nameOf(frequency, period)

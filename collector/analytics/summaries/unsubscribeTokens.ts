@@ -2,16 +2,19 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { serviceSecret } from '../../api/access/serviceSecret.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** Tokens that identify a subscription in links of mails: they cannot be forged, and none is stored. */
+/** Tokens that identify a subscription in links of mails. They cannot be forged, and are not stored. */
 export interface UnsubscribeTokens {
   of(subscriptionId: string): string
-  /** The subscription of a token; null for an invalid one. */
+  /** Returns the subscription of a token; null for an invalid one. */
   read(token: string): string | null
 }
 
 const form = /^([\da-f]{8})([\da-f]{4})([\da-f]{4})([\da-f]{4})([\da-f]{12})([\da-f]{32})$/
 
-/** 32 hexadecimal characters of the id, and as many of its signature (HMAC-SHA-256, cut to 128 bits). */
+/**
+ * A token has 32 hexadecimal characters of the id, and as many of its signature (HMAC-SHA-256, truncated to
+ * 128 bits).
+ */
 export async function openUnsubscribeTokens(postgres: Postgres): Promise<UnsubscribeTokens> {
   const key = await serviceSecret(postgres, 'unsubscribe_key')
   const signatureOf = (subscriptionId: string) =>

@@ -29,7 +29,7 @@ for (const [name, language] of Object.entries(languages))
   highlighter.registerLanguage(name, language)
 highlighter.configure({ classPrefix: 'hl-' })
 
-/** Reads as "Shell" above the code instead of as the name that Markdown or a file has. */
+/** Labels above the code, in place of the language's name in Markdown or a file extension. */
 const labels: Record<string, string> = {
   sh: 'Shell',
   js: 'JavaScript',
@@ -47,7 +47,7 @@ const labels: Record<string, string> = {
   conf: 'nginx',
 }
 
-/** Code with colors, a label, and room for the copy button that the script adds. */
+/** Returns code with colors, a label, and space for the copy button, which the script adds. */
 export function codeBlock(code: string, language: string, label = labels[language] ?? ''): Html {
   return html`<figure class="code"><figcaption>${label}</figcaption><pre tabindex="0"><code>${highlighted(code, language)}</code></pre></figure>`
 }
@@ -56,6 +56,6 @@ function highlighted(code: string, language: string): Html | string {
   const name = language === 'liquid' ? 'xml' : language === 'conf' ? 'nginx' : language
   if (!highlighter.getLanguage(name)) return code
   const { value } = highlighter.highlight(code, { language: name })
-  // Brackets have the color of text, and are half of all elements.
+  // Brackets have the color of text, but would be half of all elements.
   return new Html(value.replace(/<span class="hl-punctuation">([^<]*)<\/span>/g, '$1'))
 }

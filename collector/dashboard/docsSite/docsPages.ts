@@ -3,7 +3,7 @@ import { pageHeaders } from '../../api/http/pageHeaders.ts'
 import { describedRoutes } from '../../api/openapi/openapiRoute.ts'
 import type { DocsSite } from './site.ts'
 
-/** Nothing inline and nothing from elsewhere, so that no description can become code. */
+/** No inline scripts and no other origins, so that no description can become code. */
 const headers = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-cache',

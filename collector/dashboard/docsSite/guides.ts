@@ -5,7 +5,7 @@ import { html } from './html.ts'
 import { anchorLink, renderMarkdown } from './markdown.ts'
 import { type DocsPage, slug } from './page.ts'
 
-/** For whom guides are, in the order of the navigation. */
+/** The audiences of guides, in the order of the navigation. */
 export const readers = [
   {
     title: 'Site owners',
@@ -30,15 +30,15 @@ export const readers = [
   { title: 'Everybody', about: 'Terms that all guides use.', guides: ['glossary'] },
 ] as const
 
-/** Where a file of the repository is, and the addresses that its examples name. */
+/** The location of the repository, and the addresses in its examples. */
 export interface Sources {
-  /** The folder that has `collector/docs` and `examples`. */
+  /** The directory that contains `collector/docs` and `examples`. */
   root: string
   publicUrl: string
   collectorUrl: string
 }
 
-/** Guides name a service on the reader's own machine; pages name the service that serves them. */
+/** Replaces the local addresses in guides with those of the service that serves them. */
 const withAddresses = (text: string, { publicUrl, collectorUrl }: Sources): string =>
   text
     .replaceAll('http://127.0.0.1:8787', publicUrl)
@@ -46,7 +46,7 @@ const withAddresses = (text: string, { publicUrl, collectorUrl }: Sources): stri
 
 const folder = 'collector/docs'
 
-/** The guides, and every example that they link. */
+/** Renders the guides, and every example that they link. */
 export function renderGuides(sources: Sources): { guides: DocsPage[]; examples: DocsPage[] } {
   const linked = new Set<string>()
   const hrefOf = (href: string): string => {
@@ -74,7 +74,7 @@ export function renderGuides(sources: Sources): { guides: DocsPage[]; examples: 
   return { guides, examples: [...linked].map((path) => examplePage(path, sources)) }
 }
 
-/** A file, or all files of a folder, with its code. */
+/** Renders a file, or all files of a directory, with their code. */
 function examplePage(path: string, sources: Sources): DocsPage {
   const full = join(sources.root, path)
   const files = statSync(full).isFile()

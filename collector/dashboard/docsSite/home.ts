@@ -3,7 +3,7 @@ import { readers } from './guides.ts'
 import { html, inline, prose } from './html.ts'
 import type { DocsPage } from './page.ts'
 
-/** The first page: what to read, by reader, and what holds for all of the API. */
+/** Renders the home page: guides by audience, and facts that apply to the complete API. */
 export function renderHome(
   { info }: Document,
   guides: readonly DocsPage[],

@@ -1,4 +1,4 @@
-/** HTML that is safe to put into a page. */
+/** HTML that can be inserted safely into a page. */
 export class Html {
   readonly text: string
   constructor(text: string) {
@@ -21,13 +21,13 @@ function textOf(part: Part): string {
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** Paragraphs with `code` in them: what of Markdown our descriptions have. */
+/** Returns paragraphs with `code`, the only Markdown in our descriptions. */
 export const prose = (text: string | undefined): Html =>
   html`${(text ?? '')
     .split(/\n{2,}/)
     .filter((paragraph) => paragraph.trim() !== '')
     .map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`
 
-/** One line of it. */
+/** Returns one line with `code`. */
 export const inline = (text: string | undefined): Html =>
   html`${(text ?? '').split('`').map((part, n) => (n % 2 === 0 ? part : html`<code>${part}</code>`))}`

@@ -2,17 +2,17 @@ import { readers } from './guides.ts'
 import { Html, html } from './html.ts'
 import type { DocsPage } from './page.ts'
 
-/** What all pages share. */
+/** Common data of all pages. */
 export interface Site {
   guides: readonly DocsPage[]
   reference: readonly DocsPage[]
-  /** The addresses of the files that the build named. */
+  /** The URLs of files whose names the build chose. */
   assets: Readonly<Record<'script' | 'style' | 'icon', string>>
   publicUrl: string
   version: string
 }
 
-/** A page as a document. Everything but search, copying and old addresses works without its script. */
+/** Renders a page as a document. Only search, copying and old addresses need its script. */
 export function layOut(page: DocsPage, site: Site): string {
   const { assets, publicUrl } = site
   const order = [...site.guides, ...site.reference]

@@ -3,7 +3,7 @@ import { codeBlock } from './code.ts'
 import { Html, html } from './html.ts'
 import type { Heading, SearchEntry } from './page.ts'
 
-/** A Markdown file as a page shows it. */
+/** A rendered Markdown file. */
 export interface Rendered {
   title: string
   /** The first paragraph, as plain text. */
@@ -39,7 +39,7 @@ export function renderMarkdown(
   const tokens = markdown.lexer(source)
   const content = markdown
     .parser(tokens)
-    // Wide tables scroll on their own, by keyboard too.
+    // Wide tables scroll separately, also with the keyboard.
     .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')
   const title = plain(tokens.find(({ type }) => type === 'heading')?.raw ?? '')
@@ -57,7 +57,7 @@ export function renderMarkdown(
 export const anchorLink = (id: string, title: string): Html =>
   html` <a class="anchor" href="#${id}" aria-label="Link to “${title}”">#</a>`
 
-/** The anchor that a heading has on GitHub, where links of the repository lead as well. */
+/** Returns the anchor that GitHub gives a heading, so that links in the repository also work here. */
 function uniqueAnchor(title: string, taken: readonly Heading[]): string {
   const anchor = title
     .toLowerCase()
@@ -67,7 +67,7 @@ function uniqueAnchor(title: string, taken: readonly Heading[]): string {
   return same === 0 ? anchor : `${anchor}-${same}`
 }
 
-/** Each heading with the text below it. */
+/** Returns each heading with the text below it. */
 function entriesOf(
   tokens: Token[],
   page: string,
@@ -93,7 +93,7 @@ function entriesOf(
   return entries
 }
 
-/** Markdown without its marks. */
+/** Returns Markdown as plain text. */
 const plain = (text: string): string =>
   text
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')

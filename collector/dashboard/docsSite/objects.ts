@@ -3,12 +3,12 @@ import { Html, html, inline } from './html.ts'
 import { type DocsPage, slug } from './page.ts'
 import { propertiesOf, typeOf } from './properties.ts'
 
-/** An object with more members has a page of its own, which operations link instead of repeating it. */
+/** An object with more members has its own page, which operations link instead of repeating it. */
 const membersMax = 25
 
 const objectPath = (name: string): string => `/reference/objects/${slug(name)}`
 
-/** The large objects of the API by name, each without the members of the others in it. */
+/** Returns the large objects of the API by name, each without the members of others in it. */
 export function largeObjects(document: Document): Map<string, Schema> {
   const named = new Map<string, Schema>()
   const collect = (schema: Schema) => {
@@ -24,7 +24,7 @@ export function largeObjects(document: Document): Map<string, Schema> {
       if (schema) collect(schema)
     }
   }
-  // Small ones first: what remains of an object around large ones may be small.
+  // Small objects first, because an object may be small without the large ones in it.
   const bySize = [...named].toSorted(
     ([, one], [, other]) => propertiesOf(one).length - propertiesOf(other).length,
   )
@@ -81,7 +81,7 @@ export function renderProperties(schema: Schema, objects: ReadonlySet<string>): 
   )}</dl>`
 }
 
-/** A description and what limits a value, as sentences. */
+/** Returns a description and the limits of a value as sentences. */
 export const sentences = (description: string | undefined, limits: readonly string[]): Html =>
   inline([description, ...limits.map(capitalized)].filter(Boolean).join(' '))
 

@@ -6,7 +6,7 @@ import { renderProperties, sentences } from './objects.ts'
 import { slug } from './page.ts'
 import { limitsOf, typeOf } from './properties.ts'
 
-/** An operation with its parameters, body, answers and example. `key` is "GET /path". */
+/** Renders an operation with its parameters, body, responses and example. `key` is "GET /path". */
 export function renderOperation(
   key: string,
   operation: Operation,
@@ -51,11 +51,11 @@ ${renderExample(method, path, operation, publicUrl)}
 </article>`
 }
 
-/** "GET" as a label of its own color. */
+/** Renders "GET" as a label with its own color. */
 export const methodOf = (method: string): Html =>
   html`<span class="method ${method.toLowerCase()}">${method}</span>`
 
-/** By which of the document's security schemes a caller may authenticate. */
+/** Returns the security schemes with which a caller may authenticate. */
 const waysOf = ({ security = [] }: Operation): string[] =>
   security.flatMap((way) => Object.keys(way))
 

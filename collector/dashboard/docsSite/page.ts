@@ -12,7 +12,7 @@ export interface Heading {
 export interface SearchEntry {
   url: string
   title: string
-  /** The page that has it. */
+  /** The page that contains it. */
   page: string
   text: string
 }
@@ -27,11 +27,11 @@ export interface DocsPage {
   content: Html
   headings: Heading[]
   entries: SearchEntry[]
-  /** Reference pages give the width of the table of contents to examples. */
+  /** Whether the page has no table of contents, so that examples get its width (reference pages). */
   isWide?: boolean
 }
 
-/** "GET /api/v1/whoami" → "get-api-v1-whoami". */
+/** Converts "GET /api/v1/whoami" to "get-api-v1-whoami". */
 export const slug = (text: string): string =>
   text
     .toLowerCase()

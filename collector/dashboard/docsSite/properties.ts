@@ -1,19 +1,19 @@
 import type { Schema } from '../../api/openapi/document.ts'
 
-/** A member of a JSON value, wherever in it. */
+/** A member of a JSON value at any depth. */
 export interface Property {
-  /** "rows[].event_id". */
+  /** The path, such as "rows[].event_id". */
   path: string
   type: string
   isRequired: boolean
-  /** What else holds of its value: its values, default, range. */
+  /** Limits of its value: allowed values, default, range. */
   limits: string[]
   description: string | undefined
 }
 
 /**
- * Every member of a schema, depth first, without the members of schemas that have one of the titles `omitted`. `always`
- * are the members that the schemas around it require.
+ * Returns every member of a schema, depth first, without the members of schemas that have one of the titles
+ * `omitted`. `always` are the members that the enclosing schemas require.
  */
 export function propertiesOf(
   schema: Schema,
@@ -46,7 +46,7 @@ export function propertiesOf(
   ])
 }
 
-/** Alternatives share members: each is listed once. */
+/** Alternatives may have the same members, each of which is listed once. */
 const uniqueByPath = (properties: Property[]): Property[] =>
   [
     ...new Map(properties.toReversed().map((property) => [property.path, property])).values(),
@@ -55,7 +55,10 @@ const uniqueByPath = (properties: Property[]): Property[] =>
 const isNamed = ({ title }: Schema, names: ReadonlySet<string>): boolean =>
   title !== undefined && names.has(title)
 
-/** "string (uuid) or null". A schema with one of the titles `named` has its title as type. */
+/**
+ * Returns a type such as "string (uuid) or null". A schema with one of the titles `named` has its title as
+ * type.
+ */
 export function typeOf(schema: Schema, named: ReadonlySet<string> = new Set()): string {
   if (isNamed(schema, named)) return schema.title!
   const { type, format, items, anyOf, oneOf, const: value, enum: values } = schema

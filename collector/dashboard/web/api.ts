@@ -1,4 +1,4 @@
-/** The service as the pages call it: `footfall/client` with the session of the signed-in user. */
+/** The API client of the pages: `footfall/client` with the session of the signed-in user. */
 import {
   type Answer,
   ApiError,
@@ -33,11 +33,11 @@ export { ApiError }
 export type Role = Answer<'getMember'>['member']['role']
 export type ProjectRole = Answer<'getProjectMember'>['project_member']['role']
 export type KeyRole = Key['role']
-/** What becomes of the events of something deleted. */
+/** Whether deleting an object also deletes its events. */
 export type EventsFate = NonNullable<Params<'deleteProject'>['events']>
-/** What becomes of the keys that a member has made who may no longer what these may. */
+/** How to treat API keys whose rights exceed those of the member who made them. */
 export type KeysFate = Pick<Params<'removeMember'>, 'api_keys'>
-/** What two people may edit at once: an update says which version it changes. */
+/** An object that two people may edit at once: an update names the version that it changes. */
 export type Versioned = Pick<
   Answer<'getProject'>['project'],
   'version' | 'created_at' | 'updated_at'
@@ -68,7 +68,7 @@ export type Budget = Params<'setUsageLimits'>['budgets'][number]
 /** Most records of a meter; null: any number. */
 export type UsageLimit = Params<'setUsageLimits'>['limits'][number]
 
-/** Which organization the page is about: pages of two may be open side by side. */
+/** The organization of the page, because pages of two organizations may be open at once. */
 const organizationOfPage = (): string | undefined =>
   /^\/([0-9a-f-]{36})(?:\/|$)/i.exec(location.pathname)?.[1]
 
@@ -78,14 +78,14 @@ const notOfSession = new Set(['invalid_credentials', 'second_factor_required', '
 const clientFor = (organizationOf: () => string | undefined) =>
   createClient({
     maxTries: 3,
-    // Longer is for the reader to wait, not for us.
+    // The client leaves a longer wait to the user.
     maxWaitMs: 3_000,
     headers() {
       if (shareSecret.value !== null) return { authorization: `Bearer ${shareSecret.value}` }
       const organization = organizationOf()
       return { ...(organization && { 'x-organization-id': organization }) }
     },
-    /** When the session has ended, sign-in is shown instead of the page. */
+    /** If the session has expired, the sign-in page replaces the current page. */
     async fetch(url, init) {
       const answer = await fetch(url, init)
       if (answer.status === 401) {
@@ -98,7 +98,10 @@ const clientFor = (organizationOf: () => string | undefined) =>
 
 export const api = clientFor(organizationOfPage)
 
-/** As a member of the page's organization, otherwise of the last used one; null without a session. */
+/**
+ * Reads the session as a member of the page's organization, otherwise of the last used one; null without a
+ * session.
+ */
 export const readSession = async (): Promise<Session | null> =>
   (await sessionOf(api)) ?? (organizationOfPage() ? sessionOf(clientFor(() => undefined)) : null)
 

@@ -81,7 +81,7 @@ function OrganizationPages({ session, path }: { session: Session; path: string }
     asked !== session.organization.organization_id &&
     session.organizations.some(({ organization_id }) => organization_id === asked)
   useEffect(() => {
-    // Back and forward lead to pages of other organizations too.
+    // Back and forward may lead to pages of other organizations.
     if (isOther) void refreshSession()
   }, [isOther])
   const organization = `/${session.organization.organization_id}`
@@ -91,7 +91,7 @@ function OrganizationPages({ session, path }: { session: Session; path: string }
     return <Redirect to={`${organization}/developers/explorer${currentSearch.value}`} />
   return (
     <AppLayout session={session} path={path}>
-      {/* A page of its own for each address: what one has loaded is not shown under another. */}
+      {/* Each address has its own page component, so that loaded data never appears under another address. */}
       <div key={path}>{pageAt(session, path)}</div>
     </AppLayout>
   )

@@ -1,4 +1,4 @@
-/** The address of the API for browsers and programs; the service puts it into the page. */
+/** The API's address for browsers and programs, which the service writes into the page. */
 export const collectorUrl = document.querySelector<HTMLMetaElement>(
   'meta[name=collector-url]',
 )!.content

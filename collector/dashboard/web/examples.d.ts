@@ -1,4 +1,4 @@
-// Files of examples/ come as their text (build.mjs).
+// Files of examples/ are imported as text (build.mjs).
 declare module '*.html' {
   const text: string
   export default text

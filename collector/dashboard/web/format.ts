@@ -13,18 +13,18 @@ const change = new Intl.NumberFormat(undefined, {
 
 export const wholeNumber = (value: number): string => whole.format(value)
 
-/** "1 visitor", "2,345 visitors". */
+/** Returns a text such as "1 visitor", "2,345 visitors". */
 export const counted = (value: number, noun: string): string =>
   `${whole.format(value)} ${noun}${value === 1 ? '' : 's'}`
 
-/** Of 0 to 1. */
+/** Formats a share from 0 to 1. */
 export const percent = (value: number): string => share.format(value)
 
-/** From one number to another: "+12 %"; nothing where there was none. */
+/** Returns the change between two numbers, such as "+12 %"; empty without an earlier value. */
 export const changeOf = (now: number | null, before: number | null): string | null =>
   now === null || !before ? null : change.format(now / before - 1)
 
-/** "45 s", "2 min", "2 min 5 s", "1.5 h". */
+/** Returns a text such as "45 s", "2 min", "2 min 5 s", "1.5 h". */
 export function duration(millis: number): string {
   const seconds = Math.round(millis / 1000)
   if (seconds < 60) return `${seconds} s`
@@ -74,7 +74,7 @@ export function tickOf(interval: 'hour' | 'day' | 'week' | 'month', millis: numb
 
 const regions = new Intl.DisplayNames(undefined, { type: 'region' })
 
-/** A country by its ISO 3166-1 code. */
+/** Returns the name of a country by its ISO 3166-1 code. */
 export function countryName(code: string): string {
   try {
     return regions.of(code) ?? code

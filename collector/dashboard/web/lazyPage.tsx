@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Skeleton } from './components/skeleton.tsx'
 
 export type LazyPage<Props> = ComponentType<Props> & {
-  /** Fetches it before it is shown. */
+  /** Loads the page before it is shown. */
   preload(): void
 }
 
@@ -29,11 +29,11 @@ export function lazyPage<Props extends object>(
     if (state === 'failed') return <NotFetched />
     return Loaded ? <Loaded {...props} /> : <Skeleton />
   }
-  // A failed load is repeated, and reported, when the page is shown.
+  // When the page is shown, a failed load is repeated and reported.
   return Object.assign(LazyPage, { preload: () => void load().catch(() => {}) })
 }
 
-/** The connection failed, or the service has a newer dashboard, whose chunks have other names. */
+/** The connection failed, or the service has a newer dashboard whose chunks have other names. */
 function NotFetched() {
   return (
     <div class="notice danger" role="alert">

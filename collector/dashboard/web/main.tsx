@@ -11,6 +11,6 @@ addEventListener('unhandledrejection', (event) => {
   toast(messageOf(event.reason))
 })
 
-// Starts during the request for the session, so that a page appears one round trip sooner.
+// Loads the page during the request for the session, so that it appears one round trip sooner.
 placeAt(location.pathname)?.place.page.preload()
 render(<App />, document.getElementById('app')!)

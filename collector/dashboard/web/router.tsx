@@ -18,7 +18,10 @@ const readAddress = () => {
 type MayLeave = (to: string) => boolean
 let mayLeave: MayLeave | null = null
 
-/** Has `ask` decide from now on whether another page is shown, Back and Forward included. Returns what ends that. */
+/**
+ * Makes `ask` decide whether another page may be shown, also for Back and Forward. Returns a function that
+ * ends this.
+ */
 export function guardLeaving(ask: MayLeave): () => void {
   mayLeave = ask
   return () => {
@@ -35,7 +38,7 @@ addEventListener('popstate', () => {
   } else readAddress()
 })
 
-/** Shows another page of the dashboard; `replace` leaves none to come back to. */
+/** Shows another page of the dashboard; `replace` adds no entry to the history. */
 export function go(to: string, { replace = false } = {}): void {
   if (isHeld(to)) return
   history[replace ? 'replaceState' : 'pushState'](null, '', to)
@@ -43,7 +46,7 @@ export function go(to: string, { replace = false } = {}): void {
   readAddress()
 }
 
-/** A link to a page of the dashboard: no new document is loaded, unless the reader asks for one. */
+/** A link to a page of the dashboard, which loads no new document unless the user requests it. */
 export function Link({
   href,
   ...rest
@@ -57,7 +60,7 @@ export function Link({
   return <a href={href} onClick={follow} {...rest} />
 }
 
-/** The values of a pattern's `:names` in a path; null when it does not match. */
+/** Returns the values of a pattern's `:names` in a path; null if it does not match. */
 export function match(pattern: string, path: string): Record<string, string> | null {
   const wanted = pattern.split('/')
   const given = path.replace(/(?<=.)\/$/, '').split('/')

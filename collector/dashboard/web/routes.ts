@@ -1,35 +1,35 @@
 /**
- * Every page of an organization, in the order of the navigation. Each is a chunk of its own; a new page is a line here.
- * Whatever else leads to pages (navigation, Ctrl-K, shortcuts) reads these lists.
+ * All pages of an organization, in the order of the navigation. Each is its own chunk, and a new page is one
+ * line here. Navigation, Ctrl-K and shortcuts read these lists.
  */
 import type { Session } from './api.ts'
 import { type LazyPage, lazyPage } from './lazyPage.tsx'
 import { match } from './router.tsx'
 import { isOrganizationAdmin } from './session.ts'
 
-/** The parts of a project's navigation, in their order. */
+/** The parts of a project's navigation, in order. */
 export const projectGroups = ['Analyze', 'Activate', 'Project settings'] as const
 export type ProjectGroup = (typeof projectGroups)[number]
 
 export interface Place {
-  /** Below the organization, or below the project; a page gets the values of `:names` as properties. */
+  /** Path below the organization or the project; a page gets the values of `:names` as properties. */
   path: string
   /** Label in the navigation. Absent: only other pages link to it. */
   name?: string
-  /** The part of the project's navigation that has it. */
+  /** The part of the project's navigation that contains it. */
   group?: ProjectGroup
-  /** The letter that leads there after `g`. */
+  /** The key that opens it after `g`. */
   key?: string
-  /** Whether it has a view (view/view.ts), which navigation keeps. */
+  /** Whether it has a view (view/view.ts), which navigation preserves. */
   hasView?: true
-  /** Whether it is for owners and admins of the organization alone. */
+  /** Whether only owners and admins of the organization see it. */
   isForAdmins?: true
-  /** Whether it is for the people who run the service alone. */
+  /** Whether only operators of the service see it. */
   isForOperators?: true
   page: LazyPage<never>
 }
 
-/** Below the organization. */
+/** Pages with paths below the organization. */
 const organizationPlaces: readonly Place[] = [
   {
     path: 'projects',
@@ -110,21 +110,21 @@ const organizationPlaces: readonly Place[] = [
   },
 ]
 
-/** The places of the organization that the member is led to. */
+/** Returns the organization's pages that the member may open. */
 export const placesFor = (session: Session): readonly Place[] =>
   organizationPlaces.filter(
     ({ isForAdmins, isForOperators }) =>
       (!isForAdmins || isOrganizationAdmin(session)) && (!isForOperators || session.is_operator),
   )
 
-/** What stands apart at the end of the navigation. */
+/** The separate page at the end of the navigation. */
 export const accountPlace: Place = {
   path: 'settings/account',
   name: 'Your account',
   page: lazyPage(() => import('./pages/account/account.tsx').then(({ Account }) => Account)),
 }
 
-/** Below `projects/:projectId`. */
+/** Pages with paths below `projects/:projectId`. */
 export const projectPlaces: readonly Place[] = [
   {
     path: 'overview',
@@ -335,10 +335,10 @@ export function placeAt(
   return undefined
 }
 
-/** The address of a page of an organization. */
+/** Returns the address of a page of an organization. */
 export const addressOf = (organizationId: string, place: Place): string =>
   `/${below(organizationId, place.path)}`
 
-/** The address of a page of a project. */
+/** Returns the address of a page of a project. */
 export const projectAddress = (organizationId: string, projectId: string, place: Place): string =>
   `/${below(organizationId, 'projects', projectId, place.path)}`

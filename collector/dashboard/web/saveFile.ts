@@ -1,8 +1,8 @@
-/** Hands the reader a file. */
+/** Downloads content as a file. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content)
   const link = Object.assign(document.createElement('a'), { href: url, download: name })
   link.click()
-  // The browser has begun to read it by then.
+  // The browser has started the download by then.
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

@@ -7,5 +7,5 @@ export const session = signal<Session | null | undefined>(undefined)
 /** The session, on pages that require one. A hook. */
 export const useSession = (): Session => session.value!
 
-/** Owners and admins may do in every project what its own admins may. */
+/** Whether the member is an owner or admin, who has the rights of a project admin in every project. */
 export const isOrganizationAdmin = ({ member }: Session): boolean => member.role !== 'member'

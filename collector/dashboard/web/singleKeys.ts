@@ -1,6 +1,6 @@
 /**
- * Shortcuts of a single key can be switched off, in this browser: who dictates, or presses keys by accident, would set
- * them off (WCAG 2.1.4).
+ * Single-key shortcuts can be disabled in this browser, because dictation or accidental key presses would
+ * trigger them (WCAG 2.1.4).
  */
 const name = 'footfall.single_keys'
 

@@ -1,15 +1,15 @@
 import { useMemo } from 'preact/hooks'
 import { currentPath, currentSearch, go } from './router.tsx'
 
-/** The parameters of the address's query. A hook. */
+/** Returns the parameters of the address's query. A hook. */
 export function useParams(): URLSearchParams {
   const search = currentSearch.value
   return useMemo(() => new URLSearchParams(search), [search])
 }
 
 /**
- * Shows the same page with other parameters; the way back leads to these, unless the others `replace` them. What stands
- * behind # stays: of a shared page it is what opens it.
+ * Shows the same page with other parameters. Back returns to the current ones, unless the new ones `replace`
+ * them. The part after # stays, because it opens a shared page.
  */
 export function changeParams(
   change: (params: URLSearchParams) => void,
@@ -21,7 +21,7 @@ export function changeParams(
   if (search !== currentSearch.value) go(currentPath.value + search + location.hash, options)
 }
 
-/** A parameter of the page's address; '' where it has none. To be read while drawing. */
+/** Returns a parameter of the page's address; '' without one. Call it during rendering. */
 export const urlValue = (name: string): string =>
   new URLSearchParams(currentSearch.value).get(name) ?? ''
 
@@ -36,8 +36,8 @@ export function setUrl(values: Record<string, string>, options: { replace?: bool
 }
 
 /**
- * A choice in a parameter of the page's address, so that links and reloads keep it. The first of `options`
- * needs no parameter.
+ * Returns a choice stored in a parameter of the page's address, so that links and reloads preserve it. The
+ * first of `options` needs no parameter.
  */
 export function urlChoice<Option extends string>(
   parameter: string,

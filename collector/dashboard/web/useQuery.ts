@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 
-/** Something a page asked for: undefined value and error while it is on its way. */
+/** The state of a request: value and error are undefined while it is loading. */
 export interface QueryState<T> {
   value: T | undefined
   error: unknown
@@ -9,7 +9,7 @@ export interface QueryState<T> {
   set(value: T): void
 }
 
-/** Asks once when the component appears. A hook. */
+/** Sends a request once when the component appears. A hook. */
 export function useQuery<T>(ask: () => Promise<T>): QueryState<T> {
   const [{ value, error }, setState] = useState<{ value?: T; error?: unknown }>({})
   const reload = useCallback(async () => {
@@ -30,7 +30,7 @@ export interface ListQuery<T> extends QueryState<T[]> {
 
 /**
  * Loads a list's first page when the component appears, and further ones on request; `itemsOf` returns the
- * items of an answer. A hook.
+ * items of a response. A hook.
  */
 export function useListQuery<Page extends { next_cursor?: string }, T>(
   ask: (cursor?: string) => Promise<Page>,
@@ -56,7 +56,7 @@ export function useListQuery<Page extends { next_cursor?: string }, T>(
   }
 }
 
-/** So many items are fetched by themselves, at most. */
+/** Most items that are loaded automatically. */
 const fetchedMax = 1_000
 
 /**
@@ -72,8 +72,8 @@ export function useAllPages<T>({ value, more }: ListQuery<T>, areWanted: boolean
 }
 
 /**
- * Asks when the component appears and whenever `key`, which says what is asked, is another. Until the new answer comes
- * the old one stays, and is stale. A hook.
+ * Sends a request when the component appears, and when `key`, which identifies the request, changes. Until
+ * the new response arrives, the old one stays and is marked as stale. A hook.
  */
 export function useQueryOf<T>(
   key: string,

@@ -1,6 +1,6 @@
 import providers from 'email-providers'
 
-/** The lists that hasBusinessEmail asks about: tables with one column `value`. */
+/** The lists that hasBusinessEmail reads: tables with one column `value`. */
 export const businessLists: Readonly<Record<string, readonly string[]>> = {
   mail_providers: providers,
 }

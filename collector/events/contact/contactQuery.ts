@@ -5,7 +5,7 @@ import { filterCondition } from '../query/filterSql.ts'
 import { businessLists, hasBusinessEmail } from './business.ts'
 import type { ContactPlan } from './contactRequest.ts'
 
-/** A row of contactQuery: a person, and the profile that stands for them. */
+/** A row of contactQuery: a person, and the profile used for the person. */
 export interface ContactRow {
   /** Identifies and orders people. */
   person_key: string

@@ -5,18 +5,19 @@ import type { Filter } from '../query/filter.ts'
 import { readProfileFilters } from '../query/profileFilter.ts'
 import { contactLimit, type QueryBody } from './contactSchemas.ts'
 
-/** People who meet all filters, one by one in the order of their key. */
+/** People who meet all filters, in the order of their key. */
 export interface ContactPlan {
   readonly filters: readonly Filter[]
-  /** Null: every field of a person. */
+  /** Null: all fields of a person. */
   readonly fields: readonly Field[] | null
   readonly limit: number
-  /** The key of the last person of the page before; null on the first. */
+  /** The key of the last person of the previous page; null on the first. */
   readonly after: string | null
 }
 
 /**
- * Reads the body of a contact query; `readCursor` gives the key that a cursor holds. Throws 400 that names the member.
+ * Reads the body of a contact query; `readCursor` returns the key in a cursor. Throws 400 that names the
+ * member.
  */
 export function readContactBody(
   { filter, select, limit, cursor }: Static<typeof QueryBody>,

@@ -12,7 +12,7 @@ import { describeContact } from './contactSchemas.ts'
 export const contactRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    // Of the key of the last person of a page.
+    // Cursors contain the key of the last person of a page.
     const cursors = deps.cursors<string>('contacts')
     app.post(
       '/api/v1/contact/query',
@@ -62,7 +62,7 @@ export const contactRoutes =
     )
   }
 
-/** The people of a page, as they are known; `last` is the key after which the next begins, null on the last. */
+/** Reads the people of a page; `last` is the key before the next page, null on the last. */
 async function readContacts(
   queryExecutor: QueryExecutor,
   organizationId: string,
@@ -76,7 +76,7 @@ async function readContacts(
   const people = await readPeople(queryExecutor, organizationId, hems, plan.fields)
   return {
     people,
-    // Who was erased between the two questions is in neither the answer nor the bill.
+    // A person who was erased between the two queries is neither returned nor billed.
     known: page.filter(({ hem_text }) => people.has(hem_text)),
     last: hasMore ? page.at(-1)!.person_key : null,
   }

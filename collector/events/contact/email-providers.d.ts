@@ -1,5 +1,5 @@
 declare module 'email-providers' {
-  /** Domains at which anybody can have an address. */
+  /** Domains of public mail providers. */
   const domains: readonly string[]
   export default domains
 }

@@ -28,10 +28,10 @@ export interface LegacyVersion {
 
 const limits = { default: 100, max: 1000 } as const
 
-/** Nine digits: more than a window of 25 hours holds, and a number that ClickHouse takes. */
+/** Nine digits: more than the events of 25 hours, and a number that ClickHouse accepts. */
 const offsetMax = 999_999_999
 
-/** The parameters that say whose events of when; readOneScope and readWholeWindow read them. */
+/** The parameters for scope and window; readOneScope and readWholeWindow read them. */
 export const legacySelection = {
   ...scopeQuery,
   organization_id: Type.Optional(
@@ -61,7 +61,7 @@ export const LegacyEventsQuery = strictObject({
 })
 export type LegacyEventsQuery = Static<typeof LegacyEventsQuery>
 
-/** The same where the end belongs to the window. */
+/** The parameters of routes whose window includes its end. */
 export const InclusiveEventsQuery = strictObject({
   ...LegacyEventsQuery.properties,
   end_ms: Type.Optional(Milliseconds('Last millisecond of the window since 1970.')),
@@ -72,9 +72,9 @@ export const InclusiveEventsQuery = strictObject({
   ),
 })
 
-/** A plan for a page of events, and what else of the request decides the answer. */
+/** A plan for a page of events, and further facts of the request that determine the response. */
 export interface LegacyEvents extends Asked<EventsPlan> {
-  /** True when the caller listed the fields, which then decide the meter. */
+  /** Whether the caller listed the fields, which then determine the meter. */
   readonly isSelected: boolean
 }
 
@@ -119,8 +119,8 @@ const LegacyScopeQuery = Type.Object({
 })
 
 /**
- * The scope of a request: one of pixel, project and organization, and perhaps a campaign. Of several the narrowest
- * counts, and the others are as if they had not been given (spec: Events, versions 1 and 2).
+ * Returns the scope of a request: one of pixel, project and organization, and optionally a campaign. The
+ * narrowest one counts, and the others are ignored (spec: Events, versions 1 and 2).
  */
 export function readNarrowestScope(request: LegacyRequest): RequestedScope {
   const { projectId, pixelId, campaignId } = readScope(request)
@@ -130,7 +130,7 @@ export function readNarrowestScope(request: LegacyRequest): RequestedScope {
   return { organizationId, campaignId }
 }
 
-/** The same for routes that require a scope, or a campaign. Throws 400 without one. */
+/** Returns the scope for routes that require one, or a campaign. Throws 400 without one. */
 export function readOneScope(request: LegacyRequest): RequestedScope {
   const asked = readNarrowestScope(request)
   if (Object.values(asked).every((id) => id === undefined)) {
@@ -143,7 +143,8 @@ export function readOneScope(request: LegacyRequest): RequestedScope {
 }
 
 /**
- * The window of a request, both ends of which must be given, in the same way. Throws 400 that names the parameter.
+ * Returns the window of a request, which must contain both ends in the same form. Throws 400 that names the
+ * parameter.
  */
 export function readWholeWindow(given: WindowParameters, includesEnd: boolean): Window {
   const inTimes = given.start_time !== undefined || given.end_time !== undefined

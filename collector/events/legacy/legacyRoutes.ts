@@ -72,7 +72,7 @@ export const legacyRoutes =
           const named = decidingFields(draftPlan)
           if (isSelected) named.push(...draftPlan.columns)
 
-          // Without select the rows decide the meter. `admit` checks the lowest one that they can have.
+          // Without select the rows determine the meter, so `admit` checks the lowest possible one.
           const charge = await admit(deps.billing, request, reply, {
             meter: meterOf(named),
             projectId: draftPlan.scope.projectId,

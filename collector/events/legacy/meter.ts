@@ -2,7 +2,7 @@ import { type Field, hem, tiers } from '../../../schemas/fields.ts'
 import { type Meter, meterOfTier } from '../../billing/meters.ts'
 import type { EventsPlan } from '../query/selection.ts'
 
-/** What rows that have these fields are charged as: the highest tier among them decides (spec: Metering 6). */
+/** Returns the meter of rows with these fields: that of the highest tier among them (spec: Metering 6). */
 export const meterOf = (fields: readonly Field[]): Meter =>
   meterOfTier[tiers.findLast((tier) => fields.some((field) => field.tier === tier)) ?? 'web_event']
 
@@ -19,7 +19,7 @@ export function meterOfRows(
   const dearest = meterOf(fields)
   for (const row of rows) {
     if (meterOf([...counted]) === dearest) break
-    // In a text inside the row the quotation marks would have backslashes.
+    // Inside a text value, the quotation marks would follow backslashes.
     if (row.includes(`"${hem.name}":null`)) continue
     const values = JSON.parse(row) as Record<string, unknown>
     for (const field of fields) if (values[field.name] != null) counted.add(field)
@@ -28,8 +28,8 @@ export function meterOfRows(
 }
 
 /**
- * The fields that decide which rows are returned. They count like selected ones: rows found by an address tell whose
- * they are, whatever their columns are.
+ * Returns the fields that determine which rows are returned. They count like selected ones, because a search
+ * by address reveals the identity in every row.
  */
 export const decidingFields = ({
   filters,

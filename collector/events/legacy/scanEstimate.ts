@@ -6,17 +6,17 @@ import { eventsQuery } from '../query/eventsQuery.ts'
 import { nameProjects } from '../query/projects.ts'
 import type { EventsPlan } from '../query/selection.ts'
 
-/** What ClickHouse would have to look at for a query, as far as its index can tell; a page that fills early needs less. */
+/** The estimated scan of a query, according to ClickHouse's index; a page that fills early needs less. */
 export interface ScanEstimate {
   rows: number
-  /** Uncompressed, of the columns that the query needs, by their average size in the table. */
+  /** Uncompressed bytes of the needed columns, by their average size in the table. */
   bytes: number
-  /** Parts of tables, and granules of 8,192 rows in them. */
+  /** Number of parts, and of granules of 8,192 rows. */
   parts: number
   marks: number
 }
 
-/** Asks ClickHouse what it would read for a page of events, from its index alone: of several shards each for its own. */
+/** Estimates the scan of a page of events with ClickHouse's index alone; each shard reports its own part. */
 export async function estimateScan(
   queryExecutor: QueryExecutor,
   plan: EventsPlan,
@@ -41,13 +41,16 @@ export async function estimateScan(
   }
 }
 
-/** Of profiles the events' tables tell no more than whose each event is, and all their fields are long to analyse. */
+/**
+ * Excludes profile fields, because the tables of events contain only each event's identity, and these fields
+ * take long to analyse.
+ */
 function columnsOfEvents({ columns }: EventsPlan): readonly Field[] {
   const ofEvents = columns.filter((field) => !isProfileField(field))
   return ofEvents.length === columns.length ? columns : [...new Set([...ofEvents, hem])]
 }
 
-/** A page of one pixel is read on its shard alone. */
+/** Returns the shards to query: for one pixel only its own. */
 async function partsAsked({ clickhouse }: QueryExecutor, { pixelId }: Query) {
   const parts = partsOf(clickhouse, 'events')
   return pixelId === undefined ? parts : [parts[await shardOfPixel(clickhouse.shards, pixelId)]!]
@@ -78,13 +81,16 @@ interface Scan {
 
 interface PlanNode {
   'Node Type': string
-  /** Of a node that reads: `database.table`. */
+  /** The table of a reading node: `database.table`. */
   Description?: string
   Header?: { Name: string }[]
   Plans?: PlanNode[]
 }
 
-/** Returns the columns of each table that a query reads. All of them are listed only without optimization. */
+/**
+ * Returns the columns of each table that a query reads. ClickHouse lists all of them only without
+ * optimization.
+ */
 async function readingsOf(
   queryExecutor: QueryExecutor,
   { sql, params }: Query,
@@ -110,7 +116,10 @@ async function readingsOf(
   return readings
 }
 
-/** The average size of these columns together. Small parts do not tell sizes of columns: there each counts the same. */
+/**
+ * Returns the average size of these columns together. Small parts report no column sizes, so each column then
+ * counts equally.
+ */
 async function bytesPerRow(
   queryExecutor: QueryExecutor,
   table: string,

@@ -11,11 +11,14 @@ import { dayMs } from '../query/window.ts'
 import { type LegacyVersion, legacySelection, readOneScope, readWholeWindow } from './legacy.ts'
 
 /**
- * Events, version 1: a window of 25 hours at most (spec: Errors and limits). Counts and their index may reach further.
+ * Events, version 1: a window of at most 25 hours (spec: Errors and limits). Counts and their index allow
+ * longer windows.
  */
 export const v1: LegacyVersion = { windowMsMax: 25 * 3_600_000, includesEnd: false }
 
-/** What an index of counts is made of, and the longest window of each: both have at most a few thousand entries. */
+/**
+ * The intervals of an index of counts, with their longest windows: both have at most a few thousand entries.
+ */
 const intervals = { hour: 31 * dayMs, day: 366 * dayMs } as const
 export const Interval = Choice(['hour', 'day'])
 export type Interval = Static<typeof Interval>

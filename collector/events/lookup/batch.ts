@@ -3,10 +3,13 @@ import { itemErrorOf } from '../../api/http/itemErrors.ts'
 import type { Delivery } from '../../billing/charge.ts'
 import type { Item } from './batchItems.ts'
 
-/** A piece has so many bytes: each costs a turn of the event loop, and the compressor's. */
+/** Size of a piece: each piece costs a turn of the event loop and of the compressor. */
 const pieceBytes = 64 * 1024
 
-/** The results of a batch as pieces of JSON, in the order of its items; `people` are JSON objects by hem. */
+/**
+ * Yields the results of a batch as pieces of JSON, in the order of its items; `people` are JSON objects by
+ * hem.
+ */
 export async function* resultsOf(
   items: readonly Item[],
   people: ReadonlyMap<string, Buffer>,

@@ -7,10 +7,10 @@ export const itemsMax = 10_000
 const idLengthMax = 255
 const parameterCharsMax = 100
 
-/** An item of a batch: whom it asks for, or why it cannot be asked. */
+/** An item of a batch: its hem, or the reason why it is invalid. */
 export interface Item {
   readonly index: number
-  /** The caller's own name for it, which may be empty or repeated; null without one. */
+  /** The caller's name of the item, which may be empty or repeated; null without one. */
   readonly id: string | null
   readonly asked: string | ApiError
 }
@@ -37,11 +37,11 @@ function readItem(item: unknown, requiresId: boolean): Pick<Item, 'id' | 'asked'
   return { id: isIdGood ? id : null, asked }
 }
 
-/** Number of items that name a person: the maximum number of matches. */
+/** Returns the number of items that name a person, which is the maximum number of matches. */
 export const countAskable = (items: readonly Item[]): number =>
   items.filter(({ asked }) => !(asked instanceof ApiError)).length
 
-/** The hems of all items that name a person, each once. */
+/** Returns the hems of all items that name a person, without duplicates. */
 export const hemsOf = (items: readonly Item[]): string[] => [
   ...new Set(items.flatMap(({ asked }) => (asked instanceof ApiError ? [] : asked))),
 ]

@@ -53,10 +53,10 @@ export const companyLookupRoute =
     )
   }
 
-/** The organization is charged: the lookup reads no project. */
+/** The organization is charged, because the lookup reads no project. */
 const usage = { meter: 'lookup', projectId: null, recordsMax: 1 } as const
 
-/** Exactly one of the three. Throws 400, which names what is wrong. */
+/** Returns the one given key. Throws 400 that names the fault. */
 function readCompanyKey({ ip, domain, email }: Static<typeof CompanyQuery>): CompanyKey {
   const given = Object.entries({ ip, domain, email }).filter(([, value]) => value !== undefined)
   if (given.length === 0) throw invalidParameter('ip', 'is required: give ip, domain or email')

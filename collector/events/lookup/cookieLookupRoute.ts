@@ -44,7 +44,7 @@ export const cookieLookupRoute =
 
         const { signal } = charge
         const queryExecutor = deps.openQueryExecutor(principal, { effort: 'page', signal })
-        // The graph answers only for browsers that this organization has events of.
+        // The graph is used only for browsers with events in this organization.
         const [seen] = await queryExecutor.rows<object>(seenQuery(scope, cookieId))
         const found = seen
           ? await queryExecutor.rows<LinkRow>(linksQuery(scope.organizationId, cookieId))
@@ -92,11 +92,14 @@ interface LinkRow {
   is_vouched: boolean
   confidence: number
   observed_at: string
-  /** What reads say. */
+  /** The hem that reads use. */
   counting_hem: string | null
 }
 
-/** The links that may be followed, the first to count first; of the graph none that the organization must not learn. */
+/**
+ * Selects the links that may be followed, in order of rank, without links of the graph that the organization
+ * must not see.
+ */
 const linksQuery = (organizationId: string, cookieId: string): Query => ({
   sql: `
     WITH (SELECT ${hemField.alias} FROM (
@@ -115,7 +118,7 @@ const linksQuery = (organizationId: string, cookieId: string): Query => ({
   params: { organization: organizationId, cookie: cookieId, everybody },
 })
 
-/** Says of each link whether it counts, and why it does or does not. */
+/** Explains for each link whether it counts, and why. */
 function toLinks(rows: readonly LinkRow[]): Link[] {
   const place = rows.findIndex(({ hem, counting_hem }) => hem === counting_hem)
   const winner = rows[place]

@@ -14,7 +14,7 @@ import { countAskable, hemsOf, readItems } from './batchItems.ts'
 import { describeBatch, describeGet, describePost, type SubjectQuery } from './lookupSchemas.ts'
 import { hemOfNamedPerson } from './namedPerson.ts'
 
-/** Most bytes of a batch: 10,000 items with the longest ids and addresses that are worth sending. */
+/** Most bytes of a batch: 10,000 items with long ids and addresses. */
 const batchBytesMax = 8 * 1024 * 1024
 
 type Asked = Static<typeof SubjectQuery>
@@ -118,7 +118,7 @@ export const lookupRoutes =
     )
   }
 
-/** The organization is charged: lookups read no project. */
+/** The organization is charged, because lookups read no project. */
 const usage = { meter: 'lookup', projectId: null } as const
 
 const json = 'application/json; charset=utf-8'

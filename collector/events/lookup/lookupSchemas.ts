@@ -17,7 +17,7 @@ const Hem = Type.String({
   description: 'SHA-256, hex, of the trimmed, lower-cased e-mail address.',
 })
 
-/** Texts are checked where they are read, so that single lookups and items of a batch say the same of them. */
+/** Texts are checked when they are read, so that single lookups and items of a batch have the same errors. */
 export const SubjectQuery = strictObject({
   hem: Type.Optional(Hem),
   email: Type.Optional(Email),
@@ -45,7 +45,7 @@ export const describeGet = {
   querystring: SubjectQuery,
 }
 
-/** POST /api/v1/lookup: the same with the address kept out of logs of addresses. */
+/** POST /api/v1/lookup: like GET, but the address is not in logs of URLs. */
 export const describePost = {
   ...about,
   operationId: 'lookUpPersonByBody',
@@ -97,7 +97,7 @@ export const describeBatch = {
   },
 }
 
-/** The route checks which of them is given. */
+/** The route checks that exactly one is given. */
 export const CompanyQuery = strictObject({
   ip: Type.Optional(Type.String({ description: 'IPv4 or IPv6 address that the company uses.' })),
   domain: Type.Optional(

@@ -1,13 +1,13 @@
 import { type ApiError, invalidParameter } from '../../api/http/errors.ts'
 import { hemOf, isEmail, isHem } from '../../platform/hem.ts'
 
-/** How a request names a person; exactly one of the two is right. */
+/** The parameters that name a person; exactly one must be given. */
 export interface NamedPerson {
   hem?: unknown
   email?: unknown
 }
 
-/** The hem of whom a request names, or what is wrong with it: 400 "invalid_parameter". */
+/** Returns the hem of the named person. Throws 400 "invalid_parameter". */
 export function hemOfNamedPerson({ hem, email }: NamedPerson): string | ApiError {
   if (hem === undefined && email === undefined)
     return invalidParameter('hem', 'is required: give hem or email')

@@ -1,10 +1,10 @@
 import type { Query } from '../../platform/clickhouse/client.ts'
 
-/** Binds a value and returns the placeholder that stands for it in SQL: the only way a value gets into a query. */
+/** Binds a value and returns its placeholder for SQL. Values enter a query only through this function. */
 export type Bind = (type: string, value: Bound | readonly Bound[]) => string
 type Bound = string | number | bigint | boolean
 
-/** A fresh set of parameters, p0, p1, …, and the function that fills it. */
+/** Returns an empty set of parameters, p0, p1, …, and the function that adds to it. */
 export function bindings(): { bind: Bind; params: Query['params'] } {
   const params: Record<string, Bound | readonly Bound[]> = {}
   let bound = 0

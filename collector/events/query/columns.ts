@@ -7,7 +7,10 @@ export interface Column {
   sql: string
 }
 
-/** The columns of events from a source (null: both). Events of pixels have every value, so their columns stay bare. */
+/**
+ * Returns the columns of events from a source (null: both). Events of pixels have every value, so their
+ * columns need no expression.
+ */
 export const columnsFrom = (
   source: Source | null,
   columns: readonly Column[],
@@ -19,6 +22,6 @@ export const columnsFrom = (
         return field ? { name: column.name, sql: fieldSql(field) } : column
       })
 
-/** Columns as SELECT lists them. */
+/** Returns columns in the syntax of SELECT. */
 export const selectList = (columns: readonly Column[]): string =>
   columns.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`)).join(', ')

@@ -19,7 +19,10 @@ export function createCompleteUntil(postgres: Postgres, now: () => number) {
 
 const retrySeconds = 1
 
-/** The window that a plan reads: of a feed only what is complete. Throws 503 "busy" when that is not known. */
+/**
+ * Returns the window that a plan reads; a feed reads only the complete part. Throws 503 "busy" if that is
+ * unknown.
+ */
 export function readableWindow(
   { order, window }: Pick<EventsPlan, 'order' | 'window'>,
   completeUntil: number | null,
@@ -47,7 +50,9 @@ export function cursorAfter(plan: EventsPlan, asked: Window, next: RowKey | null
   return from && { order, from, window: isFeed ? asked : window }
 }
 
-/** Where a feed continues after everything that is complete; null at the end of the window. */
+/**
+ * Returns the position from which a feed continues after all complete events; null at the end of the window.
+ */
 function feedEnd({ cursor, window }: EventsPlan, asked: Window): RowKey | null {
   if (window.endMs >= asked.endMs) return null
   // The complete part may have become shorter, if ClickHouse lost rows in a crash.

@@ -6,9 +6,9 @@ import type { CountsPlan } from './selection.ts'
 type Group = Record<string, unknown> & { count: number }
 
 export interface Counts {
-  /** Largest first, cut at the plan's limit. */
+  /** The largest groups, up to the plan's limit. */
   readonly groups: Group[]
-  /** Events in all groups, also those that were cut. */
+  /** Events in all groups, including those beyond the limit. */
   readonly total: number
   readonly hasMore: boolean
 }
@@ -24,7 +24,7 @@ export async function readCounts(queryExecutor: QueryExecutor, plan: CountsPlan)
   }
 }
 
-/** The body of a counts answer. */
+/** Returns the body of a response with counts. */
 export const countsAnswer = (
   { groups, total, hasMore }: Counts,
   { window }: CountsPlan,
@@ -40,9 +40,9 @@ export const countsAnswer = (
   },
 })
 
-/** An hour or a day that has events, and how many of each type. */
+/** An hour or a day with events, and the number of each type. */
 export interface IndexEntry {
-  /** As ClickHouse writes it: 2026-01-31T12:00:00Z, or 2026-01-31 for a day. */
+  /** In ClickHouse's format: 2026-01-31T12:00:00Z, or 2026-01-31 for a day. */
   start: string
   count: number
   event_types: Record<string, number>

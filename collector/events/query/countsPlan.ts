@@ -54,7 +54,7 @@ export function readCountsRequest(
   }
 }
 
-/** Reads what counts are about. Throws 400 that names the parameter. */
+/** Reads the selection of counts. Throws 400 that names the parameter. */
 export function readFreeSelection(query: Parameters<typeof readSelection>[0]) {
   const selection = readSelection(query, everyTier)
   requireFreeFilters(selection)

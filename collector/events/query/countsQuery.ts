@@ -5,10 +5,10 @@ import { eventsSource, eventsTable } from './eventsSource.ts'
 import { selectionConditions } from './filterSql.ts'
 import type { CountsPlan } from './selection.ts'
 
-/** The column of countsQuery that holds the count of all groups together, the same in every row. */
+/** The column of countsQuery with the count of all groups together; it is the same in every row. */
 export const totalColumn = '_total'
 
-/** ClickHouse would take uniqExact(tuple(a)) for uniqExact(a), which passes over nulls. */
+/** Prevents ClickHouse from simplifying uniqExact(tuple(a)) to uniqExact(a), which ignores nulls. */
 const keepTuples = '\nSETTINGS optimize_injective_functions_inside_uniq = 0'
 
 /** Groups by time are sorted by time, all others by size. */

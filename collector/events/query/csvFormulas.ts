@@ -11,13 +11,16 @@ export const CsvFormulas = Choice(['keep', 'escape'], {
     'programs. JSON is not affected.',
 })
 
-/** What spreadsheets take a text for a formula by (OWASP: CSV Injection). */
+/** The first characters by which spreadsheets recognize a formula (OWASP: CSV Injection). */
 const formulaStart = '^[=+@＝＋－＠\\\\-\\\\t\\\\r\\\\n]'
 
-/** SQL of a field's value that no spreadsheet runs: texts that look like a formula get an apostrophe in front. */
+/**
+ * Returns SQL of a field's value that no spreadsheet runs: an apostrophe precedes texts that look like a
+ * formula.
+ */
 export const escapedFormula = (field: Field, sql: string): string =>
   field.dataType === 'Utf8' && !isUuidField(field) ? escapedText(sql) : sql
 
-/** The same of any text. */
+/** Returns SQL of a text that no spreadsheet runs. */
 export const escapedText = (sql: string): string =>
   `if(match(${sql}, '${formulaStart}'), concat('\\'', ${sql}), ${sql})`

@@ -2,18 +2,18 @@ import { Type } from 'typebox'
 import type { Order } from './order.ts'
 import type { Window } from './window.ts'
 
-/** The place of a row in the order of a page. */
+/** The position of a row in the order of a page. */
 export interface RowKey {
   /** ts_millis, or received_at for the order of arrival. */
   readonly millis: number
   readonly eventId: string
-  /** In a cursor: the page begins after this row. */
+  /** In a cursor: the page begins after this row instead of with it. */
   readonly isPassed?: true
 }
 
 /**
- * Where a page begins: the key of its first row, or of the one before. Order and window travel along, so that paging through "the last 24
- * hours" reads the same 24 hours to the end, however long it takes.
+ * The start of a page: the key of its first row, or of the row before. The cursor contains order and window,
+ * so that all pages of "the last 24 hours" read the same 24 hours, however long it takes.
  */
 export interface Cursor {
   readonly order: Order

@@ -4,13 +4,13 @@ import { bindings } from './bind.ts'
 import { dayOfSql, startOfDay } from './localDays.ts'
 import { hourMs } from './window.ts'
 
-/** SQL: the hour since 1970 of an event, as the projection has it. */
+/** SQL: the hour of an event since 1970, with the expression of the projection. */
 export const hourOfEvent = `intDiv(ts_millis, ${hourMs})`
 
-/** SQL of what fingerprints are made of, of events that are grouped by hour: a projection answers it (175_events_by_hour.sql). */
+/** SQL of the parts of fingerprints, for events grouped by hour: a projection contains them. */
 export const fingerprintColumns = 'count() AS events, groupBitXor(cityHash64(event_id)) AS ids'
 
-/** SQL: the fingerprint of `events` and `ids` that were combined in parts. */
+/** SQL: the fingerprint from `events` and `ids` of several parts. */
 export const fingerprintOfRows = "concat(toString(sum(events)), ' ', toString(groupBitXor(ids)))"
 
 /**

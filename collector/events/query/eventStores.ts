@@ -2,7 +2,7 @@ import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** Where events and all that is made of them are: of the sample organization in a database of its own. */
+/** The stores of events and data computed from them; the sample organization has its own database. */
 export interface EventStores {
   readonly postgres: Postgres
   readonly clickhouse: Readonly<Record<'live' | 'test', ClickHouse>>

@@ -96,7 +96,7 @@ function isSingleSelect(
   )
 }
 
-/** The SQL of a page as one SELECT; see isSingleSelect. */
+/** Returns the SQL of a page as one SELECT (see isSingleSelect). */
 function pageWithProfiles(
   columns: readonly Field[],
   encoding: RowEncoding,
@@ -191,16 +191,18 @@ const column = (field: Field, sql: string, valueSql: ValueSql): Column => ({
   sql: valueSql(field, sql),
 })
 
-/** Whether a field is computed from the hem that a cookie belongs to. */
+/** Whether a field is computed from the hem of a cookie. */
 const isOfHem = ({ alias }: Field): boolean => alias?.includes(hemNumber) ?? false
 
-/** The SQL of such a field over rows with `_hem_number`, which saves a second lookup of the cookie. */
+/**
+ * Returns the SQL of such a field over rows with `_hem_number`, which saves a second lookup of the cookie.
+ */
 const hemFieldSql = ({ alias, columnType }: Field): string =>
   `CAST(${alias!.replaceAll(hemNumber, '_hem_number')}, '${columnType}')`
 
 const bare = (name: string): Column => ({ name, sql: name })
 
-/** The SQL of the rows of a page, with `columns`; see the top of this file. */
+/** Returns the SQL of the rows of a page, with `columns` (see the top of this file). */
 function pageSql(
   plan: EventsPlan,
   columns: readonly Column[],
@@ -291,7 +293,7 @@ ORDER BY received_at LIMIT ${bind('UInt32', rowsAsked(plan))}
   ]
 }
 
-/** Up to so many rows ClickHouse uses that index by default. */
+/** ClickHouse uses that index by default up to this number of rows. */
 const topRowsDefault = 1_000
 
 /**

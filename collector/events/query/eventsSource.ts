@@ -13,7 +13,7 @@ import { eventsWithSessions, isAboutSessions } from './sessions.ts'
 export function eventsSource(
   plan: Pick<Selection, 'scope' | 'window' | 'filters' | 'sessionFilters' | 'bots'> & {
     readonly distinct?: readonly Field[]
-    /** Fields of sessions that are columns, too. */
+    /** Session fields that are also columns. */
     readonly sessionNames?: readonly string[]
   },
   names: readonly string[],
@@ -62,5 +62,5 @@ export function eventsTable(
     : { events: 'events', tableQuery: { params: {} } }
 }
 
-/** Filters of them ask other tables, too (filterSql.ts). */
+/** Filters on these fields also read other tables (filterSql.ts). */
 const isOfPeople: ReadonlySet<Field> = new Set([hem, hasProfile])

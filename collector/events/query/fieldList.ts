@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { type Field, fieldNamed, isReadableAt, type Tier } from '../../../schemas/fields.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 
-/** Names with commas between them, each once; readFields and readNames read it. */
+/** Names separated by commas, without duplicates; readFields and readNames read it. */
 export const FieldList = (description: string) => Type.String({ description })
 
 /** The parameter `select` of routes whose rows are events. */
@@ -20,7 +20,7 @@ export function readFields(parameter: string, list: string, tier: Tier): readonl
   return readNames(parameter, list).map((name) => readField(parameter, name, tier))
 }
 
-/** The names of a list. Throws 400 for one that is named twice. */
+/** Reads the names of a list. Throws 400 for duplicates. */
 export function readNames(parameter: string, list: string): readonly string[] {
   const names = list.split(',')
   const repeated = names.find((name, index) => names.indexOf(name) !== index)

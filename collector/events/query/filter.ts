@@ -11,7 +11,7 @@ import { invalidParameter } from '../../api/http/errors.ts'
 import { isUuidField } from './uuid.ts'
 import { isoToMs } from './window.ts'
 
-/** The operators of the spec's `filter` parameter, and `in`: any of several values, `|` between them. */
+/** The operators of the spec's `filter` parameter, and `in`: any of several values, separated by `|`. */
 export const operators = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'like', 'in'] as const
 export type Operator = (typeof operators)[number]
 
@@ -20,17 +20,17 @@ export type Operand =
   | { readonly field: Field; readonly path?: never }
   | { readonly path: readonly string[]; readonly field?: never }
 
-/** A value as the operand's type has it; `time` is epoch milliseconds, `integer` the digits of an Int64. */
+/** A value in the operand's type; `time` is epoch milliseconds, `integer` the digits of an Int64. */
 export type Value =
   | { readonly as: 'text' | 'uuid' | 'integer'; readonly value: string }
   | { readonly as: 'number' | 'time'; readonly value: number }
   | { readonly as: 'boolean'; readonly value: boolean }
 
-/** One `field:op:value`, checked against the field table. All filters of a request must hold. */
+/** One `field:op:value`, validated with the field table. All filters of a request must match. */
 export type Filter = Operand &
   Value & {
     readonly op: Operator
-    /** The values of `in` after the first; they are of its type. */
+    /** The further values of `in`, which have the same type. */
     readonly others?: readonly Value[]
   }
 
@@ -44,12 +44,12 @@ export function pathIntoEventData(text: string): readonly string[] | undefined {
 /** Most values of `in`. */
 export const valuesMax = 100
 
-/** More filters than anyone writes by hand; each one costs ClickHouse work on every row. */
+/** More filters than people write by hand; each one costs ClickHouse work on every row. */
 export const filtersMax = 100
 
-/** Names of a path into event_data: every one takes an object apart. */
+/** Most names in a path into event_data; each one parses an object. */
 const pathMax = 10
-/** `%` in a pattern of `like`. ClickHouse tries every way to divide a text between them. */
+/** Most `%` in a pattern of `like`, because ClickHouse tries every way to divide a text between them. */
 const wildcardsMax = 10
 
 /** Maximum names of all paths together: each is a parameter, and ClickHouse accepts a thousand. */
@@ -78,7 +78,7 @@ export const FreeFilterText = Type.String({
 
 const operandPattern = '(?:event_data(?:\\.[^,:.]+)+|\\w+)'
 
-/** A comma ends a filter only where the next one begins, so values may hold commas and colons. */
+/** A comma ends a filter only if the next filter follows, so values may contain commas and colons. */
 const boundary = new RegExp(`,(?=${operandPattern}:(?:${operators.join('|')}):)`)
 
 const filterPattern = new RegExp(`^(?<operand>${operandPattern}):(?<op>\\w+):(?<value>[^]*)$`)
@@ -109,7 +109,7 @@ export function readFilters(
   return filters
 }
 
-/** A filter whose parts are given apart, as texts. Throws 400 as above. */
+/** Reads a filter from separate texts. Throws 400 like readFilters. */
 export function readFilterOf(
   parts: { field: string; op: string; value: string },
   tier: Tier,
@@ -164,7 +164,7 @@ function filterOf(
   return { ...operand, op, ...first!, ...(op === 'in' && { others }) }
 }
 
-/** Operators that ask for the value as a whole. */
+/** Whether an operator compares the complete value. */
 const isExact = (op: Operator): boolean => op === 'eq' || op === 'ne' || op === 'in'
 
 /**
@@ -178,14 +178,14 @@ function payloadValue(op: Operator, text: string): Value | string {
 
 function fieldValue(field: Field, op: Operator, text: string): Value | string {
   if (field.dataType === 'Utf8') {
-    // A word that the field never holds finds nothing, and is a slip.
+    // A value that the field never has would find nothing, so it is treated as a mistake.
     if (field.values && isExact(op) && !field.values.includes(text)) {
       return `${field.name} must be one of ${field.values.join(', ')}`
     }
     if (field.isAddress && isExact(op)) return { as: 'text', value: text.trim() }
     if (op === 'like' || !isUuidField(field)) return { as: 'text', value: text }
     if (!isUuid(text)) return 'the value must be a UUID'
-    // ClickHouse does not order a UUID as its text is ordered, and the text is what callers see.
+    // ClickHouse orders UUIDs differently than their texts, and callers see the texts.
     return { as: isExact(op) ? 'uuid' : 'text', value: text.toLowerCase() }
   }
   if (op === 'like') return 'like requires a text field'

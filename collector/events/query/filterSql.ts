@@ -16,8 +16,8 @@ import type { Bots, Selection } from './selection.ts'
 import { isUuidField } from './uuid.ts'
 
 /**
- * The conditions of a selection. The scope comes first and is never left out; project_id and ts_millis are the
- * table's primary key, so they are compared bare.
+ * Returns the conditions of a selection. The scope always comes first. project_id and ts_millis are the
+ * table's primary key, so they are compared without an expression.
  */
 export function selectionConditions(
   {
@@ -46,23 +46,23 @@ export function selectionConditions(
   ]
 }
 
-/** SQL: the column of a field of sessions, in rows that were joined with these. */
+/** Returns SQL of a session field's column in joined rows. */
 export const sessionFieldSql = (name: string): string => `_of_${name}`
 
-/** A filter on a field of sessions as a condition over rows that have its column. */
+/** Returns a filter on a session field as a condition over rows with its column. */
 export const sessionFilterCondition = (filter: Filter, bind: Bind): string =>
   filterCondition(
     { ...filter, field: { ...filter.field!, name: sessionFieldSql(filter.field!.name) } } as Filter,
     bind,
   )
 
-/** The condition over rows that have is_bot; none where bots are included. */
+/** Returns the condition over rows with is_bot; none if bots are included. */
 export function botsCondition(bots: Bots = 'included'): readonly string[] {
   if (bots === 'included') return []
   return [bots === 'only' ? 'is_bot' : 'NOT is_bot']
 }
 
-/** What filters mean over rows of `events`; the organization is SQL. */
+/** Returns filters as conditions over rows of `events`; the organization is SQL. */
 export function filterConditions(
   filters: readonly Filter[],
   organizationId: string,
@@ -82,7 +82,7 @@ export function filterConditions(
 
 const isOfEvent = ({ field }: Filter): boolean => field === undefined || !isProfileField(field)
 
-/** Which hem a cookie belongs to is computed for each row; its text would cost more than all the rest. */
+/** ClickHouse computes the hem of a cookie for each row; its text would cost more than everything else. */
 function eventConditions(
   filter: Filter,
   organizationId: string,
@@ -103,7 +103,9 @@ function eventConditions(
   return [cookiesOf(organizationId, hem), `${hemNumber} = ${hemAsNumber(hem)}`]
 }
 
-/** All that asks for a value is one question to the profiles; all that rules one out is another. */
+/**
+ * One query of the profiles covers all filters that require a value, another one all that exclude a value.
+ */
 function profileConditions(filters: readonly Filter[], bind: Bind): readonly string[] {
   const wanted = filters
     .filter(({ op }) => op !== 'ne')
@@ -117,7 +119,9 @@ function profileConditions(filters: readonly Filter[], bind: Bind): readonly str
   ]
 }
 
-/** Of an organization the projects are named too, because the primary key knows no organization. */
+/**
+ * For an organization, the condition also names the projects, because the primary key has no organization.
+ */
 export function projectCondition({ projectId, projectIds }: Scope, bind: Bind): readonly string[] {
   if (projectId !== null) return [`project_id = ${bind('UUID', projectId)}`]
   if (projectIds === undefined || projectIds.length > projectsNamedMax) return []
@@ -125,7 +129,7 @@ export function projectCondition({ projectId, projectIds }: Scope, bind: Bind): 
   return [`project_id IN (${projectIds.map((id) => bind('UUID', id)).join(', ')})`]
 }
 
-/** An organization with more projects is most of the table, and values have to fit into an address. */
+/** More projects are most of the table, and the values must fit into a URL. */
 const projectsNamedMax = 500
 
 const sqlOperators = {
@@ -138,14 +142,14 @@ const sqlOperators = {
   like: 'LIKE',
 } as const
 
-/** A filter as a condition over the rows whose columns it names. */
+/** Returns a filter as a condition over rows with its columns. */
 export function filterCondition(filter: Filter, bind: Bind, payload = payloadOf([], bind)): string {
   const left = leftSide(filter, payload)
   if (filter.op === 'in') {
     return `${left} IN ${rightSides(filter, bind)}`
   }
   const comparison = `${left} ${sqlOperators[filter.op]} ${rightSide(filter, bind)}`
-  // In SQL null differs from nothing; to a caller a missing value does differ from the given one.
+  // In SQL a comparison with null is never true, but for a caller a missing value differs from the given one.
   const isNullable = filter.path !== undefined || filter.field.nullable
   return filter.op === 'ne' && isNullable ? `(${comparison} OR ${left} IS NULL)` : comparison
 }
@@ -153,7 +157,7 @@ export function filterCondition(filter: Filter, bind: Bind, payload = payloadOf(
 function leftSide(filter: Filter, payload: Payload): string {
   if (filter.path) return payload(filter.path, filter.as === 'number' ? 'Float64' : 'String')
   const { name } = filter.field
-  // timestamp is computed from ts_millis, which the primary key holds.
+  // timestamp is computed from ts_millis, which the primary key contains.
   if (name === 'timestamp') return 'ts_millis'
   const sql = fieldSql(filter.field)
   return filter.as === 'text' && isUuidField(filter.field) ? `toString(${sql})` : sql
@@ -167,10 +171,10 @@ function rightSide(filter: Filter, bind: Bind): string {
   )
 }
 
-/** The values of `in` are bound as one: ClickHouse takes a thousand parameters at most. */
+/** Binds the values of `in` as one array, because ClickHouse accepts at most a thousand parameters. */
 function rightSides(filter: Filter, bind: Bind): string {
   const given: readonly Value[] = [filter, ...(filter.others ?? [])]
-  // In a list only texts have quotation marks.
+  // In an array literal only texts have quotation marks.
   const listed = given.map(({ as, value }) => (as === 'integer' ? BigInt(value) : value))
   const values = bind(`Array(${typeOf(filter)})`, listed)
   const operand = asOperand(filter, 'value')
@@ -188,13 +192,13 @@ const boundTypes = {
 
 const typeOf = ({ as }: Value) => boundTypes[as]
 
-/** SQL of a bound value, in the type of the compared column. */
+/** Returns SQL of a bound value in the type of the compared column. */
 const asOperand = ({ as, field }: Filter, bound: string): string =>
   as === 'time' && field?.name !== 'timestamp' ? `fromUnixTimestamp64Milli(${bound}, 'UTC')` : bound
 
 /**
- * A pattern of LIKE. A backslash escapes %, _ and itself. Any other backslash is literal, which ClickHouse
- * would refuse at the end.
+ * Returns a pattern for LIKE. A backslash escapes %, _ and itself. Any other backslash is literal; ClickHouse
+ * would refuse it at the end.
  */
 export const likePattern = (pattern: string): string =>
   pattern.replace(/\\[%_\\]|\\/g, (part) => (part === '\\' ? '\\\\' : part))

@@ -22,7 +22,7 @@ import type { Filter } from './filter.ts'
 
 type Entity = 'people' | 'companies'
 
-/** Facts about an audience's definition that the rule needs. */
+/** The parts of an audience's definition that the rule needs. */
 interface Definition {
   readonly entity: Entity
   readonly leaves: readonly {
@@ -31,7 +31,7 @@ interface Definition {
   }[]
 }
 
-/** A free sample is drawn from at least so many members. */
+/** A free sample requires at least this many members. */
 export const sampleMembersMin = 1_000
 /**
  * A free row appears only if this many people, including its person, have the same values in all requested
@@ -39,10 +39,10 @@ export const sampleMembersMin = 1_000
  */
 export const alikeMin = 25
 
-/** Leaves by which a caller chooses people one by one: an audience may be of a list or of events. */
+/** Leaves by which a caller can choose single people; a named audience may use a list or events. */
 const choosing = ['event', 'list', 'audience'] as const
 
-/** Fields that name single people or companies. Definitions refuse identifying fields entirely. */
+/** Fields that identify single people or companies. Definitions refuse identifying fields entirely. */
 const naming: Readonly<Record<Entity, readonly string[]>> = {
   people: ['first_name', 'middle_name', 'last_name', 'linkedin_headline'],
   companies: [
@@ -60,12 +60,12 @@ const naming: Readonly<Record<Entity, readonly string[]>> = {
   ],
 }
 
-/** Whether a field names single people, or single companies. */
+/** Whether a field identifies single people or companies. */
 export const isNaming = (entity: Entity, name: string): boolean => naming[entity].includes(name)
 
 /**
- * Whether a definition may be of people whom the caller chose. `hasRules`: whether events of the organization count as
- * intent, by rules that it ever gave; then it can forge interest, too.
+ * Whether a definition may describe people whom the caller chose. `hasRules`: the organization has had rules,
+ * by which its events count as intent; so it can forge interest, too.
  */
 export const isOfChosenPeople = ({ entity, leaves }: Definition, hasRules: boolean): boolean =>
   leaves.some(
@@ -76,8 +76,8 @@ export const isOfChosenPeople = ({ entity, leaves }: Definition, hasRules: boole
   )
 
 /**
- * The same of a build in PostgreSQL, the row `build` of `audience_builds`. Builds of the sample, which test keys read,
- * are made up, so nothing of them is left out.
+ * Returns SQL of the same for a build, the row `build` of `audience_builds`. Builds of the sample, which test
+ * keys read, contain generated data, so nothing is omitted.
  */
 export function isOfChosenPeopleSql(build: string): string {
   const has = (path: string) => `jsonb_path_exists(${build}.definition, '${path}')`
@@ -109,20 +109,20 @@ export function requireFreeFilters({ filters }: { readonly filters: readonly Fil
 }
 
 /**
- * A field as free answers have it. `resolved` there does not change with the opt-outs of one organization: by those it
- * would learn which browsers belong to a person.
+ * Returns a field for free responses. There `resolved` does not change with an organization's opt-outs, which
+ * would reveal the browsers of a person.
  */
 export const freeField = (field: Field): Field => (field === resolved ? resolvedForFree : field)
 
-/** SQL of a field, by its name, as free answers group by it. */
+/** Returns SQL of a field by name, for groups of free responses. */
 export const freeSql = (name: string): string =>
   name === resolved.name ? fieldSql(resolvedForFree) : name
 
-/** Filters as free answers apply them. */
+/** Returns filters for free responses. */
 export const freeFilters = (filters: readonly Filter[]): readonly Filter[] =>
   filters.map((filter) => (filter.field ? { ...filter, field: freeField(filter.field) } : filter))
 
-/** The filters of a free answer as an answer that is charged applies them: it hides who opted out. */
+/** Returns the filters of a free response for a charged response, which hides people who opted out. */
 export const chargedFilters = (filters: readonly Filter[]): readonly Filter[] =>
   filters.map((filter) =>
     filter.field === resolvedForFree ? { ...filter, field: resolved } : filter,

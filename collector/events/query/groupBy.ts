@@ -5,10 +5,13 @@ import type { Column } from './columns.ts'
 import { readNames } from './fieldList.ts'
 import { freeField } from './freeAnswers.ts'
 
-/** What counts are grouped by; `name` is the key in the answer. */
+/** A grouping of counts; `name` is the key in the response. */
 export type Group = Readonly<Column>
 
-/** What counts can be grouped by: hour and day, which are computed, url as another name of page_url, and fields. */
+/**
+ * The possible groupings of counts: hour and day, which are computed, url as another name of page_url, and
+ * fields.
+ */
 const groupings: readonly Group[] = [
   { name: 'hour', sql: 'toStartOfHour(timestamp)' },
   { name: 'day', sql: 'toDate(timestamp)' },
@@ -23,7 +26,9 @@ export const GroupBy = Type.String({
   description: `Comma-separated: ${names}. Hours and days are in UTC. url is the same as page_url. Without it the answer is one count.`,
 })
 
-/** Reads what counts are grouped by. Throws 400 for what would return an event, an address or a person. */
+/**
+ * Reads the groupings of counts. Throws 400 for fields that would return an event, an address or a person.
+ */
 export function readGroups(list: string | undefined): readonly Group[] {
   if (list === undefined) return []
   return readNames('group_by', list).map((name) => {

@@ -19,7 +19,7 @@ export function timeOfLastIsAsked({
 }: EventsPlan): boolean {
   const { projectIds = [] } = scope
   const isSpared = projectIds.length < 2 || projectIds.length > projectsMax
-  // Filters on people and sessions would be asked once for each project.
+  // Filters on people and sessions would be evaluated for each project.
   const isDear =
     isAboutSessions(filters) || filters.some(({ field }) => field && isIdentityField(field))
   return !(isSpared || isDear || until || isForEstimate || order === 'received')
@@ -56,6 +56,6 @@ ${times.join('\nUNION ALL\n')}
   ]
 }
 
-/** Where a page begins, in its order of time. */
+/** Returns the start of a page, in its order of time. */
 export const pageBegin = ({ cursor, order, window }: EventsPlan): number =>
   cursor?.from.millis ?? (order === 'desc' ? window.endMs : window.startMs)

@@ -1,8 +1,8 @@
 import { Choice } from '../../api/http/commonSchemas.ts'
 
 /**
- * The order of a page: by time, newest or oldest first, or by arrival; within one millisecond by id. For the
- * order of arrival the window applies to received_at, for all others to ts_millis.
+ * The order of a page: by time, newest or oldest first, or by arrival; within a millisecond by id. For the
+ * order of arrival the window applies to received_at, otherwise to ts_millis.
  */
 export const orders = ['desc', 'asc', 'received'] as const
 export type Order = (typeof orders)[number]
@@ -19,7 +19,10 @@ export const OrderName = Choice(orders, {
     'earliest complete_until and skip known event_ids.',
 })
 
-/** ORDER BY of events in this order; of a table with that name, whatever columns of its are selected under their names. */
+/**
+ * Returns ORDER BY for events in this order. `table` qualifies the columns if selected columns have the same
+ * names.
+ */
 export function orderBy(order: Order, table?: string): string {
   const direction = order === 'desc' ? ' DESC' : ''
   const columns = keyColumns(order).map((name) => `${table ? `${table}.` : ''}${name}${direction}`)
@@ -28,28 +31,28 @@ export function orderBy(order: Order, table?: string): string {
 
 export const newestFirst = 'ORDER BY ts_millis DESC, event_id DESC'
 
-/** The columns that place a row in the order of a page. */
+/** Returns the columns that determine a row's position in the order. */
 export const keyColumns = (order: Order) => [timeColumn(order), 'event_id'] as const
 
 export const timeColumn = (order: Order) => (order === 'received' ? 'received_at' : 'ts_millis')
 
-/** SQL of bound milliseconds as the type of that column. */
+/** Returns SQL that converts bound milliseconds to the type of that column. */
 export const timeOf = (order: Order, millis: string): string =>
   order === 'received' ? `fromUnixTimestamp64Milli(${millis}, 'UTC')` : millis
 
-/** The comparison that holds for an event and all that follow it. */
+/** Returns the comparison for an event and all later ones. */
 export const fromHereOn = (order: Order): string => (order === 'desc' ? '<=' : '>=')
 
-/** The same for all that follow an event. */
+/** Returns the comparison for all events after an event. */
 export const afterHere = (order: Order): string => (order === 'desc' ? '<' : '>')
 
-/** The same for an event and all before it. */
+/** Returns the comparison for an event and all earlier ones. */
 export const fromHereBack = (order: Order): string => (order === 'desc' ? '>=' : '<=')
 
-/** The same for all before an event. */
+/** Returns the comparison for all events before an event. */
 export const beforeHere = (order: Order): string => (order === 'desc' ? '>' : '<')
 
-/** SQL of the key of the last of all rows, as `(milliseconds,'event_id')`. */
+/** Returns SQL of the last row's key, as `(milliseconds,'event_id')`. */
 export function lastKey(order: Order): string {
   const millis = order === 'received' ? 'toUnixTimestamp64Milli(received_at)' : 'ts_millis'
   return `toString(${order === 'desc' ? 'min' : 'max'}((${millis}, event_id)) OVER ())`

@@ -35,7 +35,7 @@ export function estimateSpan({ clickhouse }: QueryExecutor, plan: EventsPlan): P
   const millisPerRow = known.get(key)
   const from = pageBegin(plan)
   const leftMs = order === 'desc' ? from - window.startMs : window.endMs - from
-  // Twice as much and a little more: what lies close to each other is read at once anyway.
+  // Slightly more than twice the estimate, because adjacent rows are read together anyway.
   const spanMs =
     millisPerRow === undefined ? undefined : Math.ceil(millisPerRow * (2 * limit + 100))
   return {

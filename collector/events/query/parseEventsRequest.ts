@@ -23,7 +23,7 @@ import {
 /** The tier of routes without their own tier: every field. */
 export const everyTier: Tier = 'resolution_full_profile'
 
-/** A plan that still lacks its scope, and the scope parameters the request came with. */
+/** A plan without its scope, and the scope parameters of the request. */
 export interface Asked<Plan extends Selection> {
   readonly asked: RequestedScope
   readonly plan: Omit<Plan, 'scope'>
@@ -56,7 +56,7 @@ export const EventsQuery = strictObject({
 export type EventsQuery = Static<typeof EventsQuery>
 
 /**
- * Reads a request for a page of events at `tier`; `readCursor` reads what its cursor holds. Throws 400 that names the
+ * Reads a request for a page of events at `tier`; `readCursor` decodes its cursor. Throws 400 that names the
  * parameter.
  */
 export function parseEventsRequest(
@@ -97,7 +97,7 @@ export function parseEventsRequest(
   }
 }
 
-/** What every read of events has, however its scope and its window are given. */
+/** Reads the common parts of every request for events, in any form of scope and window. */
 export function readSelection(
   query: Pick<EventsQuery, 'source' | 'campaign_id' | 'filter' | 'distinct'> & {
     group_by?: string
@@ -117,7 +117,7 @@ function readOrderedWindow(query: WindowParameters, nowMs: number, order: Order)
   return order === 'received' && !isEndGiven ? { ...window, endMs: instantMsMax } : window
 }
 
-/** The order of a page; a page that follows another is in the same one. */
+/** Returns the order of a page; a later page keeps the order of the first. */
 function readOrder(order: Order | undefined, cursor: Cursor | null): Order {
   if (order === undefined) return cursor?.order ?? 'desc'
   if (cursor && cursor.order !== order) {

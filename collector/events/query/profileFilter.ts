@@ -4,7 +4,7 @@ import { strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { type Filter, filtersMax, operators, readFilterOf, readFilters } from './filter.ts'
 
-/** More than any field holds. ClickHouse takes 128 KiB of one value, in which each character may be escaped. */
+/** Longer than any field. ClickHouse accepts 128 KiB for a value, and may escape each character. */
 const valueCharsMax = 8192
 const filterCharsMax = 32_768
 
@@ -14,7 +14,7 @@ const Condition = strictObject({
   value: Type.Union([Type.String({ maxLength: valueCharsMax }), Type.Number(), Type.Boolean()]),
 })
 
-/** The member `filter` of a body that asks for people or companies; readProfileFilters reads it. */
+/** The member `filter` in the body of requests for people or companies; readProfileFilters reads it. */
 export const ProfileFilter = Type.Union(
   [
     Type.String({
@@ -27,10 +27,10 @@ export const ProfileFilter = Type.Union(
   { description: 'All conditions must match.' },
 )
 
-/** Profiles are for callers who pay for them. */
+/** Profile fields require the highest tier. */
 const tier = 'resolution_full_profile'
 
-/** Reads filters over `fields`, those of a `what`. Throws 400 that names what is wrong. */
+/** Reads filters over `fields` of a `what`. Throws 400 that names the fault. */
 export function readProfileFilters(
   given: Static<typeof ProfileFilter>,
   fields: readonly Field[],

@@ -27,7 +27,7 @@ export async function nameProjects<
   const projectIds = await (isFeed
     ? readProjects(clickhouse, scope.organizationId)
     : projectsOf(`${scope.organizationId} ${plan.completeUntil ?? ''}`))
-  // Of a single project pages are read in the order of the key, without sorting.
+  // With a single project, pages are read in the order of the primary key, without sorting.
   const named = projectIds.length === 1 ? { projectId: projectIds[0]! } : { projectIds }
   return { ...plan, scope: { ...scope, ...named } }
 }

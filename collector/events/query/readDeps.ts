@@ -4,15 +4,18 @@ import type { Cursors } from '../../api/http/cursors.ts'
 import type { Billing } from '../../billing/billing.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** Dependencies of all routes that read: one record for all areas. */
+/** Dependencies of all routes that read events. */
 export interface ReadDeps {
-  /** Opens the reader of a request: events of real visitors, or the sample database for a test key. */
+  /** Opens the query executor of a request: on live events, or on the sample database for a test key. */
   openQueryExecutor: OpenQueryExecutor
-  /** What of the principal's events the request may see. Throws 404, and 403 "pixel inactive"; see createScopeOf. */
+  /**
+   * Returns the scope of a request within the principal's access. Throws 404, and 403 "pixel inactive" (see
+   * createScopeOf).
+   */
   scopeOf: ScopeOf
-  /** What every response with records is charged through. */
+  /** Charges every response with records. */
   billing: Billing
-  /** Where budgets, limits and usage stand. */
+  /** The store of budgets, limits and usage. */
   postgres: Postgres
   /** Signs the cursors of pages. */
   cursors: Cursors

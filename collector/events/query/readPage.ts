@@ -12,7 +12,7 @@ import { nameProjects } from './projects.ts'
 import { outputFormat, type Page, pageOf, rowEncoding } from './rowEncoding.ts'
 import type { EventsPlan } from './selection.ts'
 
-/** A page of events, as `settle` charges it. */
+/** A page of events, with the values for `settle`. */
 export type EventsPage = Page & Required<Pick<ReadRecords, 'window' | 'hashes'>>
 
 /**
@@ -69,7 +69,7 @@ async function readPlainPage(
   }
 }
 
-/** How often a table is read, and when the client may retry after that. */
+/** How often a table is read, and when the client may retry afterwards. */
 const triesMax = 6
 const retrySeconds = 1
 
@@ -104,7 +104,7 @@ async function readTablePage(
   throw busy('More events arrive in this window than fit in a page.', retrySeconds)
 }
 
-/** The key of the row that follows the first `rows` rows of a plan; null without one. */
+/** Returns the key of the row after the first `rows` rows of a plan; null without one. */
 async function readKeyAfter(
   queryExecutor: QueryExecutor,
   plan: EventsPlan,
@@ -126,7 +126,7 @@ const eventKey = [fieldNamed('project_id')!, fieldNamed('event_id')!]
 /** The fields that identify an event of an identified person: a caller can link its browser to another person. */
 export const identifiedKey = [...eventKey, fieldNamed('hem')!]
 
-/** The hashes of the events of a plan's page, in its order. */
+/** Returns the hashes of the events of a plan's page, in its order. */
 export function readEventHashes(
   queryExecutor: QueryExecutor,
   plan: EventsPlan,
@@ -137,12 +137,12 @@ export function readEventHashes(
     ...plan.filters.flatMap(({ field }) => field ?? []),
   ]
   const columns = asked.some(isIdentityField) ? identifiedKey : eventKey
-  // The query of a page asks for one row more than its limit.
+  // The query of a page selects one row more than its limit.
   const query = eventsQuery({ ...plan, columns, hasAllColumns: false, limit: plan.limit - 1 })
   return readHashes(queryExecutor, query, columns)
 }
 
-/** The hashes of records, in the order of the answer; the query selects the fields `key` of them. */
+/** Returns the hashes of records, in the order of the response; the query selects their fields `key`. */
 export async function readHashes(
   queryExecutor: QueryExecutor,
   { sql, params }: Query,

@@ -1,6 +1,7 @@
 /**
- * How the rows of a page leave ClickHouse, and how their bytes become the rows of the answer. Nothing here parses a
- * row: `outputFormat` has ClickHouse write it as the client gets it, and `pageOf` cuts the stream after `limit` rows.
+ * Encodes the rows of a page in ClickHouse, and extracts them from its bytes. This file parses no row:
+ * `outputFormat` makes ClickHouse write rows in the client's format, and `pageOf` ends the stream after
+ * `limit` rows.
  */
 import type { Readable } from 'node:stream'
 import { type Field, isProfileField } from '../../../schemas/fields.ts'
@@ -16,7 +17,7 @@ import type { Order } from './order.ts'
 import type { EventsPlan } from './selection.ts'
 import { tableRows } from './tableRows.ts'
 
-/** How rows leave ClickHouse. */
+/** The encoding of rows in ClickHouse's output. */
 export interface RowEncoding {
   readonly format: Format
   /**
@@ -29,11 +30,11 @@ export interface RowEncoding {
    * row's JSON object, for all fields of the tier. Otherwise one text in JSON or CSV, for adjacent fields.
    */
   readonly profiles: 'columns' | 'members' | TextForm
-  /** The ready members of a visitor without a profile; see profileMembers. */
+  /** The encoded members of a visitor without a profile (see profileMembers). */
   readonly membersOfNobody?: 'empty' | 'null'
-  /** CSV puts an apostrophe before texts that a spreadsheet would run. */
+  /** CSV adds an apostrophe before texts that a spreadsheet would run. */
   readonly escapesFormulas?: boolean
-  /** One server has all events. */
+  /** Whether one server has all events. */
   readonly isOfOneServer?: boolean
 }
 
@@ -46,7 +47,7 @@ export const plainEncoding: RowEncoding = {
 
 type Columns = Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas'>
 
-/** The encoding of a plan's rows for an answer of a format. */
+/** Returns the encoding of a plan's rows for a format of the response. */
 export const rowEncoding = (
   plan: Columns,
   format: Format,
@@ -78,7 +79,7 @@ const namedFormats = {
   parquet: 'Parquet',
 } as const satisfies Record<Format, NamedFormat>
 
-/** The output format that has ClickHouse write rows in this encoding. */
+/** Returns the output format in which ClickHouse writes rows in this encoding. */
 export function outputFormat(
   columns: readonly Field[],
   { format, leadsWithNext, profiles }: RowEncoding,
@@ -100,14 +101,20 @@ export function outputFormat(
   return { row: profiles === 'csv' ? row : `{${row}}` }
 }
 
-/** A page on its way from ClickHouse to the client. */
+/** A page that is being streamed from ClickHouse to the client. */
 export interface Page {
   /** Rows in the page, known before they are read. */
   readonly records: number
   readonly hasMore: boolean
-  /** The rows as `format` joins them, without the bytes before the first and after the last. Readable once. */
+  /**
+   * The rows in the form of `format`, without the bytes before the first and after the last. It can be read
+   * once.
+   */
   readonly rows: AsyncIterable<Delivery>
-  /** The key of the first row of the next page; null on the last. A JSON page knows it after its rows were read. */
+  /**
+   * Returns the key of the next page's first row; null on the last page. For a JSON page, call it after
+   * reading the rows.
+   */
   next(): RowKey | null
 }
 
@@ -116,7 +123,7 @@ type LineFormat = Exclude<Format, TableFormat>
 
 const joints: Record<LineFormat, string> = { json: ',', ndjson: '\n', csv: '\n' }
 
-/** The first `limit` rows of ClickHouse's answer in the form of `outputFormat`. */
+/** Returns the first `limit` rows of ClickHouse's response in the form of `outputFormat`. */
 export async function pageOf(
   { body, rows }: ResultStream,
   { limit, order }: { limit: number; order: Order },
@@ -138,7 +145,10 @@ export async function pageOf(
 
 async function* noRows(): AsyncGenerator<Delivery> {}
 
-/** JSONEachRow escapes newlines, so each newline ends a row. The row after the page says where the next begins. */
+/**
+ * JSONEachRow escapes newlines, so each newline ends a row. The row after the page contains the next page's
+ * key.
+ */
 function plainRows(
   body: Readable,
   rows: number,
@@ -194,18 +204,18 @@ async function leadingRows(
   }
 }
 
-/** A socket gives 64 KiB at a time. Larger pieces are fewer chunks of HTTP, which the client parses faster. */
+/** A socket returns 64 KiB at a time. Larger pieces are fewer HTTP chunks, which the client parses faster. */
 const pieceBytesDefault = 256 * 1024
 
 /** How rows are separated in a stream of bytes, and how the answer joins them. */
 interface Joining {
   /** The bytes between two rows, which occur only there. */
   readonly separator: Buffer
-  /** The bytes that replace the separator; not longer than it. */
+  /** The replacement of the separator; not longer than it. */
   readonly joint: Buffer
   /** How many rows to pass on. */
   readonly rows: number
-  /** The size from which on gathered rows are passed on; default 256 KiB. */
+  /** The minimum size of a piece; default 256 KiB. */
   readonly pieceBytes?: number
 }
 
@@ -247,7 +257,7 @@ export async function* joinRows(
       from = at + separator.length
       missing -= 1
       if (missing === 0) break
-      // Buffer's own copy spends longer on checks than on these few bytes.
+      // Buffer's own copy takes longer for its checks than for these few bytes.
       for (let i = 0; i < joint.length; i++) bytes[to++] = joint[i]!
     }
     if (missing === 0) rest.push(Buffer.from(bytes.subarray(from)))
@@ -265,7 +275,7 @@ export async function* joinRows(
     if (piece.records > 0) yield piece
     gathered.copyWithin(0, end, length)
     length -= end
-    // A row that is longer than a piece is not searched again after each of its chunks.
+    // Avoids that a row longer than a piece is searched again after each of its chunks.
     enough = Math.max(pieceBytes, 2 * length)
   }
   if (missing > 0) {

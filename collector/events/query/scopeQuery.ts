@@ -7,16 +7,16 @@ const ProjectId = Type.String({
 })
 const PixelId = Type.String({ format: 'uuid', description: 'One pixel.' })
 
-/** The scope parameters of a read: one project, one pixel. readScope reads them. */
+/** The scope parameters of a read: one project or one pixel. readScope reads them. */
 export const placeQuery = { project_id: Type.Optional(ProjectId), pixel_id: Type.Optional(PixelId) }
 
-/** The same with one campaign. */
+/** The scope parameters including a campaign. */
 export const scopeQuery = {
   ...placeQuery,
   campaign_id: Type.Optional(Type.String({ minLength: 1, description: 'One DSP campaign.' })),
 }
 
-/** A request whose parameters have been checked against a schema of them. */
+/** A request whose parameters were validated with a schema. */
 export interface ScopedRequest<Query = Static<typeof ScopeQuery>> {
   readonly query: Query
 }

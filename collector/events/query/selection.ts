@@ -8,17 +8,17 @@ import type { Order } from './order.ts'
 import type { Source } from './source.ts'
 import type { Window } from './window.ts'
 
-/** Whether a read has the events of bots (`is_bot`), or these alone. */
+/** Whether a read includes events of bots (`is_bot`), excludes them, or returns only them. */
 export type Bots = 'included' | 'excluded' | 'only'
 
-/** Which events a read is about. The scope comes from the principal, never from the request alone. */
+/** The selected events of a read. The scope comes from the principal, never from the request alone. */
 export interface Selection {
   readonly scope: Scope
-  /** Null reads both, or what else of the selection decides. */
+  /** Null: events of both sources, unless other parts of the selection restrict them. */
   readonly source: Source | null
   readonly window: Window
   readonly filters: readonly Filter[]
-  /** Filters on fields of sessions (sessionFields.ts): events of the sessions that meet them. */
+  /** Filters on session fields (sessionFields.ts): events of matching sessions. */
   readonly sessionFilters?: readonly Filter[]
   /** Absent: included. */
   readonly bots?: Bots
@@ -26,27 +26,27 @@ export interface Selection {
 
 /** A page of events. */
 export interface EventsPlan extends Selection {
-  /** In the order of the answer. */
+  /** The columns, in the order of the response. */
   readonly columns: readonly Field[]
-  /** True when nothing was selected: the columns are all of the tier. */
+  /** Whether the request has no `select`: the columns are all fields of the tier. */
   readonly hasAllColumns: boolean
-  /** In CSV, texts that a spreadsheet would run are escaped. */
+  /** Whether CSV escapes texts that a spreadsheet would run. */
   readonly escapesFormulas?: boolean
   /** The ids that a test key sees instead of the sample's. */
   readonly sampleNames?: SampleNames | null
-  /** Of the events that share these fields only the newest is returned; empty returns all. */
+  /** Of the events with equal values in these fields only the newest is returned; empty returns all. */
   readonly distinct: readonly Field[]
   readonly limit: number
-  /** How many rows to pass over (versions 1 and 2); not together with a cursor. */
+  /** Number of rows to skip (versions 1 and 2); not together with a cursor. */
   readonly offset: number
   readonly cursor: Cursor | null
-  /** The first row that is not of the page, where it is known. */
+  /** The first row after the page, if known. */
   readonly until?: RowKey
-  /** Rows that are further than so many milliseconds from where the page begins are left out: see estimateSpan. */
+  /** Excludes rows further than this many milliseconds from the start of the page (see estimateSpan). */
   readonly spanMs?: number | undefined
   /** Time until which the answer reports to be complete, epoch milliseconds; null if unknown. */
   readonly completeUntil?: number | null
-  /** Nothing is asked beforehand that would spare reading. */
+  /** No preliminary query that would reduce the scan. */
   readonly isForEstimate?: true
   readonly order: Order
 }
@@ -54,7 +54,7 @@ export interface EventsPlan extends Selection {
 /** Counts of events. */
 export interface CountsPlan extends Selection {
   readonly groups: readonly Group[]
-  /** Distinct combinations of these fields are counted too; empty counts events only. */
+  /** Counts also the distinct combinations of these fields; empty counts events only. */
   readonly distinct: readonly Field[]
   /** Most groups in the answer. */
   readonly limit: number

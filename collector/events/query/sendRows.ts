@@ -4,21 +4,21 @@ import type { Field } from '../../../schemas/fields.ts'
 import { contentTypeOf, type Format, isTable } from '../../api/http/negotiateFormat.ts'
 import { streamOf } from '../../api/http/streamOf.ts'
 
-/** An answer of rows, which `settle` has released. */
+/** A response with rows, which `settle` has released. */
 export interface RowsAnswer {
   readonly format: Format
   readonly columns: readonly Field[]
   readonly records: number
   readonly rows: AsyncIterable<Buffer>
-  /** The member of a JSON answer that has the rows. */
+  /** The member of a JSON response that contains the rows. */
   readonly member: string
-  /** The members after the rows of a JSON answer. Called when all rows have been sent. */
+  /** Returns the members after the rows of a JSON response. Called after all rows were sent. */
   after(): object
-  /** The headers that replace these members in other formats. Called before the first row. */
+  /** Returns the headers that replace these members in other formats. Called before the first row. */
   headers(): Readonly<Record<string, string | number>>
 }
 
-/** Sets the headers of an answer of rows, and returns its body. */
+/** Sets the headers of a response with rows, and returns its body. */
 export function sendRows(
   reply: FastifyReply,
   { format, columns, records, rows, member, after, headers }: RowsAnswer,
@@ -29,14 +29,14 @@ export function sendRows(
   return streamOf(rowsAlone(columns, records, rows, format))
 }
 
-/** A JSON object of rows and the members after them. */
+/** Yields a JSON object of rows and the members after them. */
 export async function* jsonRows(member: string, rows: AsyncIterable<Buffer>, after: () => object) {
   yield `{"${member}":[`
   yield* rows
   yield `],${JSON.stringify(after()).slice(1)}`
 }
 
-/** Rows without metadata: a table, NDJSON, or CSV with a line of names before them. */
+/** Yields rows without metadata: a table, NDJSON, or CSV with a header line. */
 async function* rowsAlone(
   columns: readonly Field[],
   records: number,

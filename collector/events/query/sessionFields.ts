@@ -3,7 +3,7 @@ import { sessionFieldSql } from './filterSql.ts'
 import { moreOf, outsideReferrer } from './sessionSplit.ts'
 import { clickIdSources, namesOfKind, sourceNames } from './trafficSources.ts'
 
-/** Channels, by the rules of the default channel group of Google Analytics 4, in the order in which they are tried. */
+/** Channels by the rules of Google Analytics 4's default channel group, in the order of evaluation. */
 export const channels = [
   'Direct',
   'Paid search',
@@ -22,7 +22,7 @@ export const channels = [
 /** The source of sessions without a campaign, click id or outside referrer. */
 const direct = 'Direct'
 
-/** Fields of events that a session has from its first event. */
+/** Fields of events whose value for a session comes from its first event. */
 const firstEventFields = [
   'referrer_host',
   'utm_source',
@@ -62,12 +62,12 @@ const byName: ReadonlyMap<string, Field> = new Map(
   ].map((field) => [field.name, field]),
 )
 
-/** The fields that figures take from sessions, not from events. */
+/** The fields that figures read from sessions instead of events. */
 export const sessionFieldNames: readonly string[] = [...byName.keys()]
 
 export const sessionFieldNamed = (name: string): Field | undefined => byName.get(name)
 
-/** SQL columns of the first event that decide about these fields; the field as such where it is one of events. */
+/** SQL columns of the first event that determine these fields; an event field is its own column. */
 const columnsOf = (name: string): readonly string[] => {
   if (name === 'source') return ['utm_source', 'click_id_type', 'referrer_host']
   if (name === 'channel')
@@ -75,17 +75,20 @@ const columnsOf = (name: string): readonly string[] => {
   return name === 'entry_page' || name === 'exit_page' ? [] : [name]
 }
 
-/** How sessions carry the columns that some of these fields need. */
+/** The columns of sessions that these fields need. */
 export interface SessionColumns {
-  /** SQL: columns of sessionEvent. */
+  /** SQL: additional columns of sessionEvent. */
   readonly more: readonly string[]
-  /** SQL, over sessions: the fields, each as `_of_` and its name. `views` and `path` are SQL of page views and their paths. */
+  /**
+   * SQL over sessions: the fields, each named `_of_` and its name. `views` and `path` are SQL of page views
+   * and their paths.
+   */
   readonly select: readonly string[]
 }
 
 /**
- * How sessions carry fields whose columns begin at a place of the `more` columns of sessionEvent. `views` is SQL of a
- * session's page views, and `path` that of an event's path.
+ * Returns the session columns for fields whose inputs begin at a position of sessionEvent's `more` columns.
+ * `views` is SQL of a session's page views, and `path` that of an event's path.
  */
 export function sessionColumns(
   names: readonly string[],
@@ -116,7 +119,7 @@ const list = (texts: readonly string[]) => `[${texts.map(literal).join(', ')}]`
 const lookUp = (sql: string, pairs: readonly (readonly [string, string])[], fallback: string) =>
   `transform(${sql}, ${list(pairs.map(([from]) => from))}, ${list(pairs.map(([, to]) => to))}, ${fallback})`
 
-/** SQL: the name of a host, or of a value of utm_source; the text itself without a name. */
+/** Returns SQL of the name of a host, or of a value of utm_source; without a name the text itself. */
 function named(text: string): string {
   const brand = lookUp('firstSignificantSubdomain(lower(text))', sourceNames.brands, "''")
   const domain = lookUp('cutToFirstSignificantSubdomain(lower(text))', sourceNames.domains, brand)
@@ -137,7 +140,7 @@ const clickName = (first: First) =>
     "''",
   )
 
-/** SQL: the named source, empty without one. */
+/** Returns SQL of the named source; empty without one. */
 const originSql = (first: First): string =>
   named(`multiIf(${text(first('utm_source'))} != '', ${text(first('utm_source'))},
     ${clickName(first)} != '', ${clickName(first)}, ${text(first('referrer_host'))})`)

@@ -15,11 +15,14 @@
 export const restMs = 30 * 60_000
 const dayMs = 86_400_000
 
-/** SQL of the time from which events must be read to know the sessions of events from `fromMs` (SQL) on. */
+/**
+ * Returns SQL of the time from which events must be read to determine the sessions of events from `fromMs`
+ * (SQL) on.
+ */
 export const lookBackFrom = (fromMs: string): string =>
   `intDiv(${fromMs}, ${dayMs}) * ${dayMs} - ${dayMs + restMs}`
 
-/** SQL over rows of events: the referrer's host, if it is of another site than the page; else null. */
+/** SQL over rows of events: the referrer's host, if its site differs from the page's; otherwise null. */
 export const outsideReferrer = `if(referrer_host = page_host
   OR cutToFirstSignificantSubdomain(ifNull(referrer_host, '')) != ''
     AND cutToFirstSignificantSubdomain(ifNull(referrer_host, '')) = cutToFirstSignificantSubdomain(ifNull(page_host, '')), NULL, referrer_host)`
@@ -32,8 +35,8 @@ const campaign = `if(coalesce(${campaignColumns.join(', ')}) IS NULL, 0,
 const referrer = `if(isNull(${outsideReferrer} AS _outside), 0, toUInt32(bitOr(cityHash64(assumeNotNull(_outside)), 1)))`
 
 /**
- * SQL of an event as sessions hold it: its time, whether it has neither campaign nor outside referrer, the numbers of
- * both, then `more`. This is also the order of events.
+ * Returns SQL of an event in sessions. It is a tuple of its time, whether it has neither campaign nor outside
+ * referrer, the numbers of both, and `more`. This is also the order of events.
  */
 export const sessionEvent = (more: readonly string[]): string =>
   `(ts_millis, toUInt8((${campaign} AS _campaign) = 0 AND (${referrer} AS _referrer) = 0), _campaign, _referrer, ${more.join(', ')})`

@@ -14,17 +14,21 @@ import type { Selection } from './selection.ts'
 import { sessionColumns } from './sessionFields.ts'
 import { lookBackFrom, millisOf, moreOf, splitSessions } from './sessionSplit.ts'
 
-/** SQL: the id of the session of `_project_id` and `_cookie_id` that begins at `start` (SQL, epoch milliseconds). */
+/**
+ * Returns SQL of the id of the session of `_project_id` and `_cookie_id` that begins at `start` (SQL, epoch
+ * milliseconds).
+ */
 export const sessionId = (start: string): string =>
   `toNullable(reinterpretAsUUID(sipHash128(_project_id, _cookie_id, ${start})))`
 
-/** SQL: the columns that sessions carry for these reads. */
+/** SQL: additional columns of sessions for these reads. */
 const columnsOfEvents = ['event_id', "event_type = 'page_view'", 'page_path']
 const views = `arrayFilter(event -> ${moreOf('event', 2)}, _session)`
 
 /**
- * SQL: one row for each session of the events that meet `conditions`. Its columns are `_project_id`, `_cookie_id`,
- * `_start` (epoch milliseconds), `_session_id`, `_entry` (the id of the first page view) and the fields `names`.
+ * Returns SQL with one row for each session of events that meet `conditions`. Its columns are `_project_id`,
+ * `_cookie_id`, `_start` (epoch milliseconds), `_session_id`, `_entry` (the id of the first page view) and
+ * the fields `names`.
  */
 function sessionsWhere(
   conditions: readonly string[],
@@ -48,7 +52,10 @@ function sessionsWhere(
 FROM ${splitSessions(events, conditions, [...columnsOfEvents, ...more])}`
 }
 
-/** SQL: the rows of `table`, which has project_id, cookie_id and ts_millis, each joined with its session. */
+/**
+ * Returns SQL that joins the rows of `table`, which has project_id, cookie_id and ts_millis, with their
+ * sessions.
+ */
 const joinSessions = (
   table: string,
   sessions: string,
@@ -56,17 +63,17 @@ const joinSessions = (
 ${sessions}
 ) AS sessions ON sessions._project_id = visits.project_id AND sessions._cookie_id = visits.cookie_id AND sessions._start <= visits.ts_millis`
 
-/** SQL of the session fields over such rows. DSP events are no visits, also if they name a cookie. */
+/** SQL of the session fields over such rows. DSP events have no session, even if they have a cookie. */
 const withSessionFields = `WITH if(source = 'pixel', _session_id, NULL) AS session_id,
   CAST(if(source = 'pixel', event_type = 'page_view' AND event_id = _entry, NULL), 'Nullable(Bool)') AS is_entry
 `
 
-/** The columns from which session fields are computed, and those that order rows. */
+/** The columns for computing session fields and for ordering rows. */
 const columnsNeeded = ['project_id', 'cookie_id', 'source', 'event_type', 'ts_millis', 'event_id']
 
 /**
- * SQL conditions of the events that form sessions. They name no pixel, because a session may span several pixels of a
- * project. If a read excludes bots, sessions consist of the other events alone.
+ * Returns SQL conditions of the events that form sessions. They name no pixel, because a session may span
+ * several pixels of a project. If a read excludes bots, sessions consist only of other events.
  */
 export const visitorsOf = (
   { scope, bots }: Pick<Selection, 'scope' | 'bots'>,
@@ -142,11 +149,11 @@ const isNamedSessionField = (name: string): boolean => {
   return field !== undefined && isSessionField(field)
 }
 
-/** True when session fields are among these columns. */
+/** Whether these columns contain session fields. */
 export const hasSessionColumns = (columns: readonly Column[]): boolean =>
   columns.some(({ name }) => isNamedSessionField(name))
 
-/** True when filters, or the fields `names`, need sessions to decide which rows there are. */
+/** Whether filters, or the fields `names`, need sessions to determine the rows. */
 export const isAboutSessions = (
   filters: readonly Filter[],
   names: readonly string[] = [],

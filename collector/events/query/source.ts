@@ -4,7 +4,7 @@ import { Choice } from '../../api/http/commonSchemas.ts'
 export const sources = ['pixel', 'svcdsp'] as const
 export type Source = (typeof sources)[number]
 
-/** The parameter `source`; sourceOf decides where it is not given. */
+/** The parameter `source`; sourceOf returns the default. */
 export const SourceName = Choice(sources, {
   description:
     'pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns.',
@@ -19,8 +19,8 @@ interface Named {
 const campaignFields = ['source', 'campaign_id', 'spend']
 
 /**
- * Of which source a read is; null of both. A project is its pixels (spec: Events, version 3): DSP events
- * are read where they are spoken of.
+ * Returns the source of a read; null: both. A project consists of its pixels (spec: Events, version 3), so
+ * DSP events are read only if the request refers to them.
  */
 export function sourceOf(
   { source, campaign_id, group_by }: Named,

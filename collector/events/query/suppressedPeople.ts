@@ -27,11 +27,14 @@ export function suppressedPeople(
   return `SELECT ${hemAsNumber('hem')} AS hem_number FROM (${hems.join(' UNION ALL ')})`
 }
 
-/** SQL: whether a person, known by one of their hem numbers, is hidden by any of their addresses. */
+/**
+ * Returns SQL for whether a person, identified by one of their hem numbers, is hidden by any of their
+ * addresses.
+ */
 export const isSuppressed = (hemNumber: string, hidden: string): string =>
   `${personOf(hemNumber)} IN (SELECT ${personOf('hem_number')} FROM (${hidden}))`
 
-/** Whether people have opted out of an organization, or are to be erased by it. */
+/** Whether people have opted out of an organization, or are being erased by it. */
 export async function hidesPeople(client: Queryable, organizationId: string): Promise<boolean> {
   const { rows } = await client.query<{ hides: boolean }>(
     `SELECT EXISTS (SELECT FROM opt_outs WHERE organization_id = $1 AND hem IS NOT NULL)
@@ -41,7 +44,7 @@ export async function hidesPeople(client: Queryable, organizationId: string): Pr
   return rows[0]!.hides
 }
 
-/** Hems of the people who are to be erased, by the organization or everywhere, and of whom something may be left. */
+/** Returns the hems of people with an unfinished erasure, by the organization or everywhere. */
 export async function erasedHems(client: Queryable, organizationId: string): Promise<string[]> {
   const { rows } = await client.query<{ hem: string }>(
     `SELECT hem FROM erasures

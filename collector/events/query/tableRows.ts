@@ -39,10 +39,13 @@ async function* parquetRows(
 
 const none = Buffer.alloc(0)
 
-/** What begins each message of an Arrow stream: a marker, and how long its description is; none is the stream's end. */
+/**
+ * The beginning of each message of an Arrow stream: a marker and the length of its metadata; length 0 ends
+ * the stream.
+ */
 const prefixBytes = 8
 
-/** MessageHeader of Arrow's Message.fbs. */
+/** The value of MessageHeader in Arrow's Message.fbs. */
 const recordBatch = 3
 
 /**
@@ -50,12 +53,12 @@ const recordBatch = 3
  * its last byte, because no reader can decode its rows earlier. It does not read values.
  */
 export class ArrowRowCounter {
-  /** The begin of a description whose end has not come. */
+  /** The start of incomplete metadata. */
   #begun: Buffer = none
   #bodyLeft = 0
   #rowsInBody = 0
 
-  /** How many rows end in these bytes, which follow those of the call before. */
+  /** Returns how many rows end in these bytes, which continue those of the previous call. */
   count(chunk: Buffer): number {
     let bytes = this.#begun.length > 0 ? Buffer.concat([this.#begun, chunk]) : chunk
     let rows = 0
@@ -81,7 +84,7 @@ export class ArrowRowCounter {
   }
 }
 
-/** Reads a message's description, a FlatBuffer, which gives the size of its body. */
+/** Reads a message's metadata, a FlatBuffer, which contains the size of its body. */
 function readMessage(bytes: Buffer): { bodyBytes: number; rows: number } {
   const message = tableAt(bytes, 0)
   const [kind, header, bodyLength] = [message(1), message(2), message(3)]
@@ -93,7 +96,7 @@ function readMessage(bytes: Buffer): { bodyBytes: number; rows: number } {
   }
 }
 
-/** The table that the offset at a place leads to: where its fields are by their numbers, null for those that it has not. */
+/** Reads the table at an offset: returns the positions of its fields by number, null for missing ones. */
 function tableAt(bytes: Buffer, place: number): (field: number) => number | null {
   const table = place + bytes.readUInt32LE(place)
   const fields = table - bytes.readInt32LE(table)

@@ -16,8 +16,8 @@ const types: Record<DataType, string> = {
 export type ValueSql = (field: Field, sql: string) => string
 
 /**
- * Creates SQL of values in the types of the schema routes, independent of their storage. `names` are the ids
- * that rows show instead of others, because nothing can replace them in the bytes of a table later.
+ * Creates SQL of values in the types of the schema routes, independent of their storage. `names` maps ids to
+ * the ids in the response, because the bytes of a table cannot be changed later.
  */
 export function typedColumns(names: SampleNames | null | undefined, bind: Bind): ValueSql {
   const renamed =
@@ -26,7 +26,7 @@ export function typedColumns(names: SampleNames | null | undefined, bind: Bind):
       : null
   return (field, sql) => {
     const { dataType, nullable } = field
-    // Profiles are JSON, which has texts for times.
+    // Profiles are JSON, in which times are texts.
     if (dataType === 'Timestamp' && isProfileField(field))
       return `parseDateTime64BestEffortOrNull(${sql}, 3, 'UTC')`
     const type = types[dataType]

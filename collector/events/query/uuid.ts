@@ -1,4 +1,4 @@
 import type { Field } from '../../../schemas/fields.ts'
 
-/** True when the field is Utf8 to callers and a UUID to ClickHouse. */
+/** Whether a field is Utf8 for callers and a UUID in ClickHouse. */
 export const isUuidField = (field: Field): boolean => /^(Nullable\()?UUID\b/.test(field.columnType)

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { type TimeZone, utc } from '../../platform/timeZone.ts'
 
-/** Which event times are read, Unix epoch milliseconds: start inclusive, end exclusive. */
+/** The range of event times, Unix epoch milliseconds: start inclusive, end exclusive. */
 export interface Window {
   readonly startMs: number
   readonly endMs: number
@@ -47,13 +47,13 @@ export const dayMs = 24 * hourMs
 export const daysEarlier = (ms: number, days: number, zone: TimeZone): number =>
   zone.instantOf(ms + zone.offsetAt(ms) - days * dayMs)
 
-/** YYYY-MM-DD of a day since 1970 (UTC). */
+/** Returns a day since 1970 (UTC) as YYYY-MM-DD. */
 export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)
 
 /** The largest distance from 1970 that a date may have, in milliseconds (ECMAScript's own limit). */
 export const instantMsMax = 8_640_000_000_000_000
 
-/** From here on a bare number is taken for milliseconds: as seconds it would lie in the year 5138. */
+/** A plain number from here on counts as milliseconds: as seconds it would be in the year 5138. */
 const unixMillisecondsFrom = 1e11
 
 /**
@@ -85,7 +85,7 @@ export function readWindow(
 }
 
 /**
- * The same where figures are by days: without a start the window has `daysDefault` of them. Throws 400 for more than
+ * Returns the window of figures by days: without a start it has `daysDefault` days. Throws 400 for more than
  * `daysMax`, too.
  */
 export function readWindowOfDays(
@@ -102,8 +102,8 @@ export function readWindowOfDays(
 }
 
 /**
- * Reads an RFC 3339 time or a YYYY-MM-DD date (its midnight, UTC) as epoch milliseconds; finer fractions are cut.
- * Undefined when the text is neither, or names a day or an hour that does not exist.
+ * Parses an RFC 3339 time or a YYYY-MM-DD date (its midnight, UTC) to epoch milliseconds; finer fractions are
+ * truncated. Undefined for other texts, and for a day or an hour that does not exist.
  */
 export function isoToMs(text: string): number | undefined {
   const parts = isoPattern.exec(text)?.groups
@@ -111,7 +111,7 @@ export function isoToMs(text: string): number | undefined {
   const { date, time = '00:00:00', fraction = '', zone = 'Z' } = parts
   // The "+" of an offset arrives as a space without percent-encoding.
   const offset = zone.toUpperCase().replace(' ', '+')
-  // Date.parse would take 30 February for 2 March, and 24:00 for the next day's midnight.
+  // Date.parse accepts 30 February as 2 March, and 24:00 as the next day's midnight.
   const asWritten = `${date}T${time}`
   const local = Date.parse(`${asWritten}Z`)
   if (Number.isNaN(local) || !new Date(local).toISOString().startsWith(asWritten)) return undefined
@@ -125,7 +125,7 @@ const isoPattern =
 interface Bound {
   parameter: string
   ms: number
-  /** How long what it names lasts: a millisecond, or a day. */
+  /** The duration of the given time: a millisecond, or a day. */
   spanMs: number
 }
 

@@ -4,9 +4,9 @@ import { bindings } from '../query/bind.ts'
 import { selectionConditions } from '../query/filterSql.ts'
 import type { Grouping, StatisticsPlan } from './statisticsRequest.ts'
 
-/** A row of statisticsQuery. Absent groups are those that were not asked for. */
+/** A row of statisticsQuery, with only the requested groups. */
 export interface StatisticsRow {
-  /** Of all groups together. */
+  /** Whether the row is the total of all groups. */
   is_total: boolean
   day?: string
   project_id?: string
@@ -25,8 +25,8 @@ const columns: Record<Grouping, { name: string; sql: string }> = {
 }
 
 /**
- * Statistics of each group and of all together, the total first, then the latest days, and one group more than the
- * limit. Whether a cookie is known is asked once for each cookie of a group, not for each event.
+ * Selects statistics of each group and of all together: the total first, then the latest days, and one group
+ * more than the limit. The identity of a cookie is looked up once per group instead of once per event.
  */
 export function statisticsQuery(plan: StatisticsPlan, limit: number): Query {
   const { bind, params } = bindings()

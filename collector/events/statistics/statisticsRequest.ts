@@ -7,14 +7,14 @@ import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.t
 import type { Selection } from '../query/selection.ts'
 import { Milliseconds, readWindowOfDays, windowQuery } from '../query/window.ts'
 
-/** What statistics can be grouped by: columns of `events`, and the day (UTC). */
+/** The groupings of statistics: columns of `events`, and the day (UTC). */
 const groupings = ['day', 'project', 'pixel'] as const
 export type Grouping = (typeof groupings)[number]
 
 export const daysDefault = 30
 export const daysMax = 366
 
-/** How many of the events that pixels captured, and of their visitors, are identified. */
+/** Statistics of identified events and visitors, among events that pixels captured. */
 export interface StatisticsPlan extends Selection {
   readonly groups: readonly Grouping[]
 }

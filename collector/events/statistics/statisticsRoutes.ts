@@ -67,5 +67,5 @@ const publicRow = ({ is_total, day, project_id, pixel_id, ...counts }: Statistic
   visitor_rate: rateOf(counts.resolved_visitors, counts.visitors),
 })
 
-/** From 0 to 1; null where there is nothing to identify. */
+/** Returns a rate from 0 to 1; null without events or visitors. */
 const rateOf = (resolved: number, all: number): number | null => (all === 0 ? null : resolved / all)

@@ -3,7 +3,7 @@ import { ofEachShard, partsOf } from '../../platform/clickhouse/cluster.ts'
 import { ClickHouseRefused, isLostShard } from '../../platform/storeErrors.ts'
 import type { Window } from '../query/window.ts'
 
-/** ClickHouse's codes for rows that it cannot read: a file is truncated, overwritten or missing. */
+/** ClickHouse's codes for unreadable rows: a file is truncated, overwritten or missing. */
 const damaged = new Set([
   32, // ATTEMPT_TO_READ_AFTER_EOF
   33, // CANNOT_READ_ALL_DATA
@@ -22,7 +22,7 @@ const damaged = new Set([
   740, // POTENTIALLY_BROKEN_DATA_PART
 ])
 
-/** Why a read failed that may succeed without a part of its rows; null for all other errors. */
+/** Returns why a read failed that may succeed without some of its rows; null for all other errors. */
 export function lossOf(error: unknown): 'damaged' | 'lost shard' | null {
   if (!(error instanceof ClickHouseRefused)) return null
   return damaged.has(error.code) ? 'damaged' : isLostShard(error) ? 'lost shard' : null
@@ -31,7 +31,7 @@ export function lossOf(error: unknown): 'damaged' | 'lost shard' | null {
 /** Windows are split at full hours, down to one. */
 const sliceMs = 3_600_000
 
-/** How often it may be tried whether a slice can be read. A damaged hour of a month takes twenty tries. */
+/** The most attempts to read a slice. A damaged hour of a month takes twenty. */
 export const triesMax = 48
 
 /**
@@ -66,13 +66,13 @@ export async function findDamagedRanges(
   return joined(gaps.sort((a, b) => a.startMs - b.startMs))
 }
 
-/** The full hour nearest to the middle; null without one inside. */
+/** Returns the full hour nearest to the middle; null if there is none inside. */
 function middleOf({ startMs, endMs }: Window): number | null {
   const middle = Math.round((startMs + endMs) / 2 / sliceMs) * sliceMs
   return middle > startMs && middle < endMs ? middle : null
 }
 
-/** Neighbours as one. */
+/** Merges adjacent windows. */
 function joined(windows: readonly Window[]): Window[] {
   const result: Window[] = []
   for (const window of windows) {

@@ -4,7 +4,7 @@ import { pageIn } from '../eventSchemas.ts'
 import { eventRows, tierNames } from '../rowSchemas.ts'
 import { VisitorsQuery, type VisitorTier, visitorTiers } from './visitorsRequest.ts'
 
-/** The cheapest tier has the plain name, as with events. */
+/** The cheapest tier has the name without a suffix, as for events. */
 const nameOf = (tier: VisitorTier) => (tier === visitorTiers[0] ? '' : tierNames[tier])
 
 /** GET /api/v3/events/{tier}/visitors. */

@@ -8,14 +8,14 @@ import { findDamagedRanges, hasBrokenParts, lossOf } from './damagedRanges.ts'
 import { visitorsQuery } from './visitorsQuery.ts'
 import type { VisitorsPlan } from './visitorsRequest.ts'
 
-/** A page of visitors, as `settle` charges it. */
+/** A page of visitors, with the values for `settle`. */
 export interface Visitors extends Pick<EventsPage, 'records' | 'rows' | 'window' | 'hashes'> {
   /** True when a part of the window could not be read. */
   readonly hasPartialData: boolean
 }
 
 /**
- * Reads the visitors of a plan. Parts of the window that are damaged, and shards that do not answer, are left out. Every
+ * Reads the visitors of a plan. It omits damaged parts of the window, and shards that do not answer. Every
  * other error is thrown unchanged.
  */
 export async function readVisitors(
@@ -24,7 +24,7 @@ export async function readVisitors(
   format: Format,
 ): Promise<Visitors> {
   const plan = await withProjects(queryExecutor, unnamed)
-  // The first column tells a row of CSV from a line of a value.
+  // The first column distinguishes a row of CSV from a line inside a value.
   const encoding = rowEncoding(plan, format, { leadsWithNext: format === 'csv' })
   const output = outputFormat(plan.columns, encoding)
   const read = async (readable: VisitorsPlan) => {
@@ -46,7 +46,7 @@ export async function readVisitors(
     if (loss === null) throw error
     if (loss === 'lost shard')
       return { ...(await read({ ...plan, skipsLostShards: true })), hasPartialData: true }
-    // Ready members need the same of the stores as single values do, and a fraction of the time.
+    // Encoded members read the same data as single values, in a fraction of the time.
     const gaps = await findDamagedRanges(plan.window, (window) =>
       isReadable(
         queryExecutor,
@@ -57,7 +57,7 @@ export async function readVisitors(
   }
 }
 
-/** Without names if a shard does not answer, because its projects are unknown. */
+/** Returns the plan with its projects, or without them if a shard does not answer. */
 async function withProjects(
   queryExecutor: QueryExecutor,
   plan: VisitorsPlan,
@@ -70,7 +70,7 @@ async function withProjects(
   }
 }
 
-/** Whether all that a query needs can be read. */
+/** Whether all data of a query can be read. */
 async function isReadable(queryExecutor: QueryExecutor, { sql, params }: Query): Promise<boolean> {
   try {
     await queryExecutor.rows({ sql: `SELECT sum(ignore(*)) FROM (\n${sql}\n)`, params })

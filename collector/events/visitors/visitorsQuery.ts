@@ -49,7 +49,7 @@ ${newestOf(plan, source, where, limit)}
   }
 }
 
-/** The keys of the newest events of people, or of companies. */
+/** Returns the keys of the newest events of people, or of companies. */
 function newestOf(
   { kind }: VisitorsPlan,
   { declared, from }: ReturnType<typeof eventsSource>,

@@ -10,7 +10,7 @@ import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.t
 import type { EventsPlan, Selection } from '../query/selection.ts'
 import { Milliseconds, readWindow, type Window } from '../query/window.ts'
 
-/** The tiers that say who visitors are (spec: web_event has no visitors). */
+/** The tiers that identify visitors (spec: web_event has no visitors). */
 export const visitorTiers = [
   'resolution_hem',
   'resolution_hem_pte',
@@ -24,17 +24,17 @@ export type Kind = (typeof kinds)[number]
 
 const visitorsMax = 50_000
 
-/** Identified visitors: of each the newest event. */
+/** Identified visitors, each with the newest event. */
 export interface VisitorsPlan
   extends Selection,
     Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas' | 'sampleNames'> {
   readonly kind: Kind
-  /** Whether events of the project's DSP campaigns count, whatever pixel is named. */
+  /** Whether events of the project's DSP campaigns are included, for any pixel. */
   readonly includesDsp: boolean
   readonly limit: number
-  /** Parts of the window that are left out because they cannot be read. */
+  /** Unreadable parts of the window, which are omitted. */
   readonly gaps: readonly Window[]
-  /** Whether rows of shards that do not answer are left out. */
+  /** Whether rows of shards that do not answer are omitted. */
   readonly skipsLostShards: boolean
 }
 
@@ -95,7 +95,7 @@ export function readVisitorsRequest(
   if (kind === 'accounts' && tier !== 'resolution_full_profile') {
     throw invalidParameter('kind', 'accounts requires the tier resolution_full_profile')
   }
-  // Campaigns belong to a project: a pixel alone has none (spec: include_dsp).
+  // Campaigns belong to a project, so a pixel alone has none (spec: include_dsp).
   const includesDsp = query.include_dsp === true && asked.projectId !== undefined
   return {
     asked,

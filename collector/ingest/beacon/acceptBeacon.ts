@@ -32,7 +32,7 @@ import { rejectedEntry, rejectedRow } from './rejected.ts'
 import type { TrackingPlanRegistry } from './trackingPlans.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 
-/** What accepting beacons needs; openIngest.ts builds it. */
+/** Dependencies of accepting beacons; openIngest.ts creates them. */
 export interface BeaconDeps {
   pixels: PixelRegistry
   optOuts: OptOuts
@@ -40,7 +40,7 @@ export interface BeaconDeps {
   trackingPlans: TrackingPlanRegistry
   salt: DailySalt
   locate: Locate
-  /** One log per table that ingest writes. */
+  /** The log of each table that ingest writes. */
   logs: EventLogs
   limits: IngestLimits
   identifyLimit: IdentifyLimit
@@ -76,12 +76,12 @@ export async function acceptBeacon(
   const pixel = activePixel(deps.pixels, envelope.pixel_id)
   const isVerifiedBackend = verifiesBackend !== undefined && (await verifiesBackend(pixel))
   const clientInfo = clientInfoOf(request, envelope, isVerifiedBackend)
-  // A back end is no page, so it has no origin.
+  // A back end has no page, so it sends no origin.
   if (!isVerifiedBackend) requireAllowedOrigin(pixel, originOf(request))
   const limited = deps.limits(pixel.pixelId, clientInfo.ip)
   if (limited) await limited
   const device = knownDevice(clientInfo.userAgent)
-  // Wait for no store and no timer between this call and `append`: the spool refuses rows that took long.
+  // Await no store and no timer between this call and `append`, because the spool refuses late rows.
   const receivedMillis = deps.logs.events.receive()
   const visitor = visitorOf(
     request,
@@ -168,7 +168,8 @@ async function rowsOf(
   for (let index = 0; index < events.length; index++) {
     if (ignored?.events.has(index)) continue
     const event = events[index]
-    // First with the digits of long integers kept, as texts. Where a schema asks for a number, that fails; then as it came.
+    // First checks the event with the digits of long integers as texts. If a schema requires a number there,
+    // this fails, and the original event is checked.
     const exact = exactEvents && !faults?.has(index) && acceptEvent(exactEvents[index], parts, true)
     const made =
       faults?.get(index) ?? (exact && !('path' in exact) ? exact : acceptEvent(event, parts))
@@ -185,7 +186,7 @@ async function rowsOf(
   return rows
 }
 
-/** The parts of a beacon that all its rows share. */
+/** Returns the common parts of a beacon's rows. */
 function beaconParts(
   { locate, trackingPlans }: BeaconDeps,
   request: BeaconRequest,
@@ -224,7 +225,7 @@ function beaconParts(
   }
 }
 
-/** The answer to the sender of a beacon whose rows are on disk. */
+/** Returns the response to a beacon whose rows are on disk. */
 function receiptOf(
   { cookieId }: Visitor,
   { events }: Envelope,
@@ -254,14 +255,14 @@ function receiptOf(
 const languageMember = ({ headers }: BeaconRequest): string =>
   `"language":${JSON.stringify(preferredLanguage(headers['accept-language']))}`
 
-/** Why all events of a beacon are dropped, and the counter of the events dropped for that reason. */
+/** The reason to drop all events of a beacon, and the counter for it. */
 interface DropReason {
   code: RejectedEvent['code']
   message: string
   dropped: Counter
 }
 
-/** Why nothing of a beacon is kept, not even rejected events; undefined when it may be kept. */
+/** Returns the reason to drop a beacon, including its rejected events; undefined if it may be stored. */
 function findDropReason(
   { optOuts }: BeaconDeps,
   { organizationId, settings }: Pixel,
@@ -306,7 +307,7 @@ const allRejected = (
   rejected: events.map((event, index) => rejectedEntry(index, event, { path: '', message }, code)),
 })
 
-/** The pixel of that id. Throws 404 "pixel not found", 403 "pixel inactive". */
+/** Returns the active pixel. Throws 404 "pixel not found", 403 "pixel inactive". */
 export function activePixel(pixels: PixelRegistry, pixelId: string): Pixel {
   const pixel = pixels.get(pixelId)
   if (!pixel) throw notFound.pixel()

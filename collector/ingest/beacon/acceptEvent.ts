@@ -11,11 +11,11 @@ import {
 } from '../normalize/validateEvent.ts'
 import type { CompiledPlan, Violation } from '../plan/compilePlan.ts'
 
-/** The rows and the identity that one member of a beacon's `events` results in. */
+/** The rows and the identity from one member of a beacon's `events`. */
 export interface AcceptedEvent {
-  /** Lines for the `events` table: its own and those of the events that follow from it. */
+  /** Lines for the `events` table: the event and its derived events. */
   rows: string[]
-  /** The person it names. */
+  /** The person that the event names. */
   person?: Person | undefined
   /** Derived events that are invalid. */
   refused: { event: Derived; fault: Fault }[]
@@ -63,10 +63,10 @@ export function acceptEvent(
   }
 }
 
-/** The parts of a beacon that all its events share. */
+/** The common parts of a beacon's events. */
 export interface BeaconParts {
   context: BeaconContext
-  /** The columns that all its rows share (sharedMembers). */
+  /** The columns that all its rows have in common (sharedMembers). */
   sharedColumns: string
   settings: PixelSettings & CollectorSettings
   /** Oldest event taken, in days; eventAgeDaysMax if it is absent. */

@@ -6,21 +6,21 @@ import { markLongIntegers } from '../normalize/exactNumbers.ts'
 import { type Person, personOf } from '../normalize/normalize.ts'
 import { type Fault, isObject } from '../normalize/validateEvent.ts'
 
-/** Most events one beacon may carry. */
+/** Most events of one beacon. */
 export const beaconEventsMax = 500
 const timeCharsMax = 40
 
-/** A beacon whose envelope is right; its events are still to be checked, one by one. */
+/** A beacon with a valid envelope, whose events are not checked yet. */
 export interface Envelope {
   pixel_id: string
   cookie_id?: string | undefined
-  /** Who the cookie belongs to. */
+  /** The person who owns the cookie. */
   person?: Person | undefined
   consent?: boolean | undefined
   events: unknown[]
-  /** The same where some have integers beyond 2^53, with their digits kept (exactNumbers.ts). */
+  /** The events with the digits of integers beyond 2^53, if there are any (exactNumbers.ts). */
   exactEvents?: unknown[] | undefined
-  /** Events that the reader of the body already found faulty, by their places. */
+  /** Events that the parser of the body found invalid, by index. */
   faults?: ReadonlyMap<number, Fault> | undefined
   /**
    * The visitor's data from a back end. Not checked yet, because it is ignored without a key (clientInfo.ts).
@@ -31,7 +31,7 @@ export interface Envelope {
   sentAtMillis: number
 }
 
-/** Reads the body of `POST /e`. Throws 400 "malformed", naming what is wrong. */
+/** Reads the body of `POST /e`. Throws 400 "malformed" that names the fault. */
 export function parseBeacon(body: Buffer): Envelope {
   const { text, object: beacon } = readJsonObject(body)
   const { pixel_id, cookie_id, hem, consent, sent_at, events, client_ip, user_agent } = beacon

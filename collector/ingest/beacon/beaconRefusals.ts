@@ -32,12 +32,12 @@ export function createRecordRefusal(rejectedEvents: EventLog): RecordRefusal {
       await budget.consume(`${pixel.pixelId} ${refusal}`, cost)
       await rejectedEvents.append([refusalRow(pixel, refusal, message)])
     } catch {
-      // Over the budget, or the log is unavailable: the answer has the reason.
+      // The limit is reached, or the log is unavailable; the response contains the reason.
     }
   }
 }
 
-/** Counts each refused request, and records it for the pixel that it names. */
+/** Counts each refused request, and records it for its pixel. */
 export function createNoteRefusal(pixels: PixelRegistry, recordRefusal: RecordRefusal) {
   return async (error: unknown, pixelId: string | undefined): Promise<void> => {
     refusedBeacons.inc({ error: error instanceof ApiError ? error.error : 'internal_error' })
@@ -49,7 +49,7 @@ export function createNoteRefusal(pixels: PixelRegistry, recordRefusal: RecordRe
 
 const pixelIdMember = /"pixel_id"\s*:\s*"([\da-f-]{36})"/i
 
-/** The pixel that a request names, of whose body perhaps nothing else can be read. */
+/** Returns the pixel that a request names, even if the rest of its body is invalid. */
 export function pixelIdIn({ body, query }: FastifyRequest): string | undefined {
   const named = Buffer.isBuffer(body)
     ? pixelIdMember.exec(body.toString('latin1'))?.[1]

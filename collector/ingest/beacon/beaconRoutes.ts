@@ -13,7 +13,10 @@ import { describeBeacon, describeGif } from './beaconSchemas.ts'
 /** The smallest GIF: one transparent pixel. */
 const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==', 'base64')
 
-/** Replaces Fastify's validator: parseBeacon reads the bytes, so that an invalid event costs itself alone. */
+/**
+ * Replaces Fastify's validator: parseBeacon reads the bytes, so that an invalid event does not affect the
+ * others.
+ */
 const skipValidation = () => (value: unknown) => ({ value })
 
 /**
@@ -30,7 +33,7 @@ function restoreRefused(
   done(refused?.error as Error | undefined)
 }
 
-/** POST /e and GET /e.gif: what pages send to. */
+/** POST /e and GET /e.gif: receive the beacons of pages. */
 export function beaconRoutes(app: FastifyInstance, deps: BeaconDeps): void {
   const accept = (request: FastifyRequest, envelope: Envelope) =>
     acceptBeacon(
@@ -41,13 +44,13 @@ export function beaconRoutes(app: FastifyInstance, deps: BeaconDeps): void {
         ? undefined
         : (pixel) => deps.verifiesBackend(request, pixel),
     )
-  // Present before the first fault: an alert on a rate does not see a counter's first value.
+  // Created before the first error, because an alert on a rate misses a counter's first value.
   for (const error of ['busy', 'internal_error']) refusedBeacons.inc({ error }, 0)
   const noteRefusalOf = createNoteRefusal(deps.pixels, deps.recordRefusal)
   const noteRefusal = (request: FastifyRequest, _reply: FastifyReply, error: Error) =>
     noteRefusalOf(error, pixelIdIn(request))
 
-  // text/plain avoids a preflight of browsers; both are read as bytes and parsed once, in parseBeacon.
+  // With text/plain, browsers send no preflight; bodies are parsed once, in parseBeacon.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     ['text/plain', 'application/json'],

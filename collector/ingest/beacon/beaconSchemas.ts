@@ -30,7 +30,10 @@ const WebEvent = Type.Union(
 const hexDigest = (description: string) =>
   Type.String({ pattern: '^[0-9a-fA-F]{64}$', description })
 
-/** What `POST /e` takes, as documented; parseBeacon checks it, and validateEvent its events one by one. */
+/**
+ * The body of `POST /e` for the documentation; parseBeacon checks it, and validateEvent its events one by
+ * one.
+ */
 const Beacon = Type.Object(
   {
     pixel_id: Id,

@@ -8,11 +8,11 @@ import type { Envelope } from './beacon.ts'
 import type { BeaconRequest } from './beaconRequest.ts'
 import type { Pixel } from './pixelRegistry.ts'
 
-/** The browser that a beacon is from, according to the connection, or to a back end with a key. */
+/** The browser that sent a beacon, according to the connection or to a back end with a key. */
 export interface ClientInfo {
   ip: string
   userAgent: string
-  /** A back end with a valid key sent the beacon. */
+  /** Whether a back end with a valid key sent the beacon. */
   isVerifiedBackend: boolean
 }
 
@@ -23,7 +23,7 @@ const ofKeys = { to: 'key', projectKeys: 'own project', keyRole: 'write', limit:
 
 /**
  * Accepts a live key that may write in the pixel's project, and ignores any other key, because a beacon needs
- * none. Rejects without PostgreSQL: the back end sends again, and no event is stored under the back end's own
+ * none. Rejects if PostgreSQL is unavailable. The back end then retries, and no event is stored under its own
  * address.
  */
 export const createVerifiesBackend =
@@ -44,8 +44,8 @@ export const createVerifiesBackend =
   }
 
 /**
- * Returns who sends a beacon. `client_ip` and `user_agent` of the body count only for a verified back end. Throws 400
- * "malformed" when they are not an address and a text.
+ * Returns the sender of a beacon. `client_ip` and `user_agent` of the body count only for a verified back
+ * end. Throws 400 "malformed" if they are not an address and a text.
  */
 export function clientInfoOf(
   request: BeaconRequest,

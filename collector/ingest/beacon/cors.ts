@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 
-/** What pages of other sites load and send to. */
+/** Paths that pages of other sites use. */
 const openPaths = ['/e', '/e.gif', '/p/:file']
 const preflightSeconds = 86_400
 
-/** The headers that let a page of `origin` read an answer: names and values in turn. */
+/** Returns the headers that allow a page of `origin` to read a response: alternating names and values. */
 export const openTo = (origin: string | undefined): string[] =>
   origin === undefined
     ? ['Vary', 'Origin']
@@ -18,8 +18,8 @@ export const openTo = (origin: string | undefined): string[] =>
       ]
 
 /**
- * Lets pages of any origin use the routes of this plugin, with the visitor's cookie; which origins may send is each
- * pixel's setting. No other route of the service is open to other sites.
+ * Allows pages of any origin to use the routes of this plugin, with the visitor's cookie; each pixel's
+ * settings restrict the origins. No other route of the service accepts requests from other sites.
  */
 export function allowAnyOrigin(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -30,7 +30,7 @@ export function allowAnyOrigin(app: FastifyInstance): void {
   answerPreflights(app, openPaths, 'Content-Type')
 }
 
-/** Answers what browsers ask before a page of another site sends one of these headers. */
+/** Answers the preflights of browsers for pages of other sites that send one of these headers. */
 export function answerPreflights(
   app: FastifyInstance,
   paths: readonly string[],

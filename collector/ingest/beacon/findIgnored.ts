@@ -7,17 +7,17 @@ import type { ClientInfo } from './clientInfo.ts'
 
 /** The parts of a beacon that its project ignores. */
 export interface Ignored {
-  /** The setting that ignores each event, by the place of the event in the beacon. */
+  /** The setting that ignores each event, by the event's index in the beacon. */
   events: Map<number, IgnoreSetting>
   /** Whether the `hem` of the beacon itself is ignored. */
   hem: boolean
-  /** All settings that ignored a part. */
+  /** All settings that ignored some part. */
   settings: Set<IgnoreSetting>
 }
 
 /**
- * Finds the parts of a beacon that its project ignores, or undefined. The `hem` of the beacon belongs to the
- * page that sent it: to its address, its events, or the headers that name the page.
+ * Finds the parts of a beacon that its project ignores; undefined without any. The `hem` of the beacon
+ * belongs to the page that sent it: to its address, its events, or the headers that name the page.
  */
 export function findIgnored(
   rules: IgnoreRules,

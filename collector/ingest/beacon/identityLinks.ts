@@ -11,7 +11,7 @@ const confidenceOf = { signed: 1, identify: 1, form: 0.9 }
 /**
  * Returns a line for the `identity_links` table; its source is "signed" if the site's server signed the
  * identity. Otherwise returns the reason of the rejection. It is a wrong signature, a missing one that the
- * pixel requires, or too many unsigned ones from one network address.
+ * pixel requires, or too many unsigned identities from one network.
  */
 export async function linkRow(
   { hem, source, signature }: Person,

@@ -3,7 +3,7 @@ import { networkOf } from '../../api/access/network.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import type { Config } from '../../config.ts'
 
-/** Asks whether one more beacon of a pixel and an address may be taken. Rejects with 429. */
+/** Admits one more beacon of a pixel and an address, or rejects with 429. */
 export type IngestLimits = (pixelId: string, clientIp: string) => Promise<void> | undefined
 
 /**
@@ -27,7 +27,7 @@ export function createIngestLimits({ beaconsPerIp, beaconsPerPixel }: Config): I
   }
 }
 
-/** Asks whether one more unsigned identify from an address may be accepted. */
+/** Returns whether one more unsigned identify from an address is accepted. */
 export type IdentifyLimit = (clientIp: string) => Promise<boolean>
 
 /**

@@ -12,22 +12,24 @@ export interface MemoryTable<T> {
 
 export interface TableSource<T> {
   url: string
-  /** The channel that PostgreSQL announces changes on, and the name of the copy on disk. */
+  /** The channel on which PostgreSQL announces changes, and the name of the copy on disk. */
   name: string
   keyOf(item: T): string
-  /** Starts empty without PostgreSQL and without a copy on disk; by default such a start is refused. */
+  /**
+   * Whether to start empty without PostgreSQL and without a copy on disk; by default such a start is refused.
+   */
   isEmptyWithoutCopy?: true
-  /** The rows after `after`, in the order of their ids; `next` is null after the last ones. */
+  /** Reads the rows after `after`, in the order of their ids; `next` is null after the last ones. */
   readPage(after: string): Promise<{ items: T[]; next: string | null }>
-  /** What announcements say: the items as they are now, and the keys of those that are no longer there. */
+  /** Reads the changes in announcements: the current items, and the keys of deleted ones. */
   readChanges(payloads: readonly string[]): Promise<{ items: T[]; removed: string[] }>
 }
 
 /** How many rows a page of `readPage` has: parsing them must not delay acknowledgements. */
 export const pageRows = 250
-/** A change that was missed for whatever reason counts after this at the latest, and the reading. */
+/** Interval between complete reads, which recover a missed change. */
 const loadEveryMs = 60_000
-/** Before the id of every row. */
+/** An id before that of every row. */
 const firstId = '00000000-0000-0000-0000-000000000000'
 
 /**
@@ -46,7 +48,7 @@ export async function openMemoryTable<T>(
     all: () => items.values(),
     size: () => items.size,
   })
-  /** For each running read of the entire table: entries from before it that it has not found again. */
+  /** For each running read of the complete table: earlier entries that it has not found yet. */
   const readings = new Set<Set<string>>()
   const put = (item: T) => {
     const key = keyOf(item)
@@ -76,7 +78,7 @@ export async function openMemoryTable<T>(
           for (const item of page.items) put(item)
           return page.next
         }
-        // A change waits for one page, not for all of them.
+        // A change waits for one page, instead of all of them.
         for (let after: string | null = firstId; after !== null; ) {
           const from: string = after
           after = await step(() => readFrom(from))

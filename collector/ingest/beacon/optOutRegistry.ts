@@ -1,21 +1,24 @@
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { openMemoryTable, pageRows } from './memoryTable.ts'
 
-/** Who wants to be left alone, in memory, so that a beacon asks no database. */
+/** The opt-outs in memory, so that a beacon queries no database. */
 export interface OptOuts {
-  /** Whether any of these people (hems) and browsers (cookie ids) has opted out of this organization, or of all. */
+  /**
+   * Whether any of these people (hems) and browsers (cookie ids) has opted out of this organization, or of
+   * all.
+   */
   has(organizationId: string, ...subjects: readonly string[]): boolean
   close(): Promise<void>
 }
 
 interface OptOut {
-  /** Null: of all. */
+  /** Null: opted out of all organizations. */
   organization_id: string | null
   hem: string | null
   cookie_id: string | null
 }
 
-/** Opens the list, as openMemoryTable says. */
+/** Opens the registry like openMemoryTable. */
 export async function openOptOuts(
   postgres: Postgres,
   url: string,

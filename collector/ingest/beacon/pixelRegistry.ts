@@ -21,17 +21,17 @@ export interface Pixel {
   /** Origins whose pages may send; empty means any. */
   readonly allowedOrigins: readonly string[]
   readonly settings: PixelSettings & CollectorSettings
-  /** Those that its owner may sign identifies with now. */
+  /** The secrets with which its owner may currently sign identities. */
   readonly identifySecrets: readonly string[]
 }
 
-/** All pixels, in memory, so that a beacon asks no database. */
+/** All pixels in memory, so that a beacon queries no database. */
 export interface PixelRegistry {
   get(pixelId: string): Pixel | undefined
   close(): Promise<void>
 }
 
-/** All except the sample's, whose id is public. */
+/** Selects all pixels except the sample's, whose id is public. */
 const selectPixels = `
   SELECT pixel_id, project_id, organization_id, active, allowed_origins, settings,
     identify_secret_newest, identify_secret_oldest
@@ -47,7 +47,7 @@ interface PixelRow extends SecretVersions {
   settings: Partial<PixelSettings & CollectorSettings>
 }
 
-/** Opens the registry, as openMemoryTable says. */
+/** Opens the registry like openMemoryTable. */
 export async function openPixelRegistry(
   postgres: Postgres,
   url: string,

@@ -4,10 +4,13 @@ import { namesSeveralHosts } from '../../api/http/hostHeader.ts'
 
 const plainType = /^(?:text\/plain|application\/json)(?:;|$)/
 
-/** Whether a Content-Type is one that beacons have. */
+/** Whether beacons may have this Content-Type. */
 export const isBeaconType = (type: string | undefined): boolean => plainType.test(type ?? '')
 
-/** Whether a request is a beacon that needs nothing of the router: not in chunks, not packed, without a key, of one host. */
+/**
+ * Whether a request is a beacon that does not need the router: not chunked, not compressed, without a key,
+ * with one host.
+ */
 export const isPlainBeacon = ({ url, method, headers, rawHeaders }: IncomingMessage): boolean =>
   url === '/e' &&
   method === 'POST' &&

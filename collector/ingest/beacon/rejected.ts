@@ -20,7 +20,7 @@ export const rejectedEntry = (
   ...fault,
 })
 
-/** A line for the `rejected_events` table. Counts the event, too. */
+/** Returns a line for the `rejected_events` table, and counts the event. */
 export function rejectedRow(event: unknown, fault: Fault, context: BeaconContext): string {
   rejectedEvents.inc({ part: partOf(fault) })
   return JSON.stringify({
@@ -37,7 +37,7 @@ export function rejectedRow(event: unknown, fault: Fault, context: BeaconContext
   })
 }
 
-/** For an event that is too deep, only its beginning matters, and it cannot be read. */
+/** Returns the JSON of an event; a too deep event cannot be encoded, and gets a placeholder. */
 function jsonOf(event: unknown): string {
   try {
     return unmarkLongIntegers(JSON.stringify(event))
@@ -46,7 +46,7 @@ function jsonOf(event: unknown): string {
   }
 }
 
-/** Names of schemas, not of senders: each is a label of a metric. */
+/** Names from the schemas and never from senders, because each becomes a label of a metric. */
 const dataMembers = new Set(
   Object.values(eventDataSchemas).flatMap(({ properties }) => Object.keys(properties)),
 )
@@ -60,7 +60,7 @@ const knownParts = [
   'hem_signature',
 ]
 
-/** The part of an event that a fault lies in: "event_type", "event_data/timestamp", …; never a sender's own key. */
+/** Returns the faulty part of an event: "event_type", "event_data/timestamp", …; never a sender's own key. */
 function partOf({ path }: Fault): string {
   if (path.endsWith('/__proto__')) return '__proto__'
   const [part = '', member] = path.split('/', 3).slice(1)
@@ -68,7 +68,7 @@ function partOf({ path }: Fault): string {
   return knownParts.includes(part) ? part : 'event'
 }
 
-/** A text of an event that may not be one. */
+/** Returns a text member of an unchecked event. */
 function givenText(event: unknown, key: 'event_id' | 'event_type' | 'type'): string | null {
   const value = isObject(event) ? event[key] : undefined
   return typeof value === 'string' ? value.slice(0, 100).toWellFormed() : null

@@ -14,7 +14,7 @@ interface ProjectPlan extends TrackingPlan {
   project_id: string
 }
 
-/** Fewer than other tables have: a plan may be large. */
+/** Fewer rows than for other tables, because a plan may be large. */
 const pageRows = 20
 
 /** Opens the registry as openProjectSettings describes. */

@@ -8,12 +8,12 @@ import type { BeaconRequest } from './beaconRequest.ts'
 import type { ClientInfo } from './clientInfo.ts'
 import type { Pixel } from './pixelRegistry.ts'
 
-/** Who sent a beacon, and what to tell their browser. */
+/** The visitor of a beacon, and the cookie for the browser. */
 export interface Visitor {
   cookieId: string
-  /** False: nothing may be kept about them. */
+  /** False: nothing may be stored about the visitor. */
   consented: boolean
-  /** The Set-Cookie header to answer with, if any. */
+  /** The Set-Cookie header of the response, if any. */
   setCookie: string | null
 }
 
@@ -55,7 +55,10 @@ function hasConsent(request: BeaconRequest, pixel: Pixel, sent: boolean | undefi
   return sent ?? consent === 'granted'
 }
 
-/** The same browser has the same id until the salt changes at midnight, UTC; then no one can link them. */
+/**
+ * Returns an id that is stable for a browser until the salt changes at midnight, UTC; afterwards nobody can
+ * link the ids.
+ */
 function cookielessId({ ip, userAgent }: ClientInfo, pixel: Pixel, dailySalt: string): string {
   const digest = createHash('sha256')
     .update(`${dailySalt}\n${pixel.pixelId}\n${ip}\n${userAgent}`)
@@ -64,8 +67,8 @@ function cookielessId({ ip, userAgent }: ClientInfo, pixel: Pixel, dailySalt: st
 }
 
 /**
- * Lax where the page is of the collector's own site. Elsewhere a cookie must be SameSite=None and Secure to be
- * sent at all, and Partitioned to be kept by browsers that refuse third-party cookies.
+ * Lax if the page is on the collector's own site. Otherwise browsers require SameSite=None and Secure, and
+ * Partitioned if they refuse third-party cookies.
  */
 function cookieHeader(request: BeaconRequest, value: string, maxAgeSeconds: number): string {
   const site = request.headers['sec-fetch-site']
@@ -79,7 +82,7 @@ function cookieHeader(request: BeaconRequest, value: string, maxAgeSeconds: numb
 
 /** The salt of cookieless ids. */
 export interface DailySalt {
-  /** Today's salt, UTC. */
+  /** Returns today's salt, UTC. */
   current(): string
   close(): void
 }
@@ -87,7 +90,7 @@ export interface DailySalt {
 const saltCheckMs = 10_000
 const dayMs = 86_400_000
 
-/** The day, UTC, counted from 1970. */
+/** Returns the day, UTC, counted from 1970. */
 const today = (): number => Math.floor(Date.now() / dayMs)
 
 interface KeptSalt {
@@ -96,9 +99,9 @@ interface KeptSalt {
 }
 
 /**
- * Keeps today's salt. PostgreSQL gives all processes the same one, and deletes yesterday's. A process that
- * starts without PostgreSQL uses the copy in `dataDir`. Past midnight it uses a salt of this machine, so that
- * an id never lives longer than a day.
+ * Opens today's salt. PostgreSQL gives all processes the same one, and deletes yesterday's. A process that
+ * starts without PostgreSQL uses the copy in `dataDir`. After midnight it uses a salt of this machine, so
+ * that an id never exists for longer than a day.
  */
 export async function openDailySalt(postgres: Postgres, dataDir: string): Promise<DailySalt> {
   const copy = openDiskCache<KeptSalt>(dataDir, 'daily_salt')

@@ -1,16 +1,16 @@
 import { isIP } from 'node:net'
 
 interface HostRule {
-  /** In lower case and ASCII, as `URL` writes it. */
+  /** The host in the form of `URL`: lower case and ASCII. */
   host: string
-  /** True if the rule matches the hosts below `host` only. */
+  /** Whether the rule matches only the hosts below `host`. */
   isWildcard: boolean
 }
 
 const hostName = /^[^\s/?#@%*\\:[\]]+$/
 const ipv6Host = /^\[[\da-f:.]+\]$/i
 
-/** Reads a host, or `*.` and a host. */
+/** Parses a host, or `*.` and a host. */
 export function readHost(text: string): HostRule | null {
   const isWildcard = text.startsWith('*.')
   const name = isWildcard ? text.slice(2) : text
@@ -21,13 +21,13 @@ export function readHost(text: string): HostRule | null {
   return { host, isWildcard }
 }
 
-/** Says what is wrong with a host; undefined if nothing is. */
+/** Returns the fault of a host; undefined without one. */
 export const hostFault = (text: string): string | undefined =>
   readHost(text)
     ? undefined
     : 'must be a host without scheme, port and path, such as staging.example.com or *.example.com'
 
-/** Makes the test whether the host of a page is one of these. */
+/** Returns a function that tests whether a page's host matches a rule. */
 export function hostMatcher(rules: readonly HostRule[]): (page: URL) => boolean {
   const exact = new Set(rules.filter(({ isWildcard }) => !isWildcard).map(({ host }) => host))
   const endings = rules.filter(({ isWildcard }) => isWildcard).map(({ host }) => `.${host}`)

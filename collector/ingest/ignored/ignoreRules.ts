@@ -3,22 +3,22 @@ import { hostFault, hostMatcher, readHost } from './hosts.ts'
 import { networkFault, networkMatcher, readNetwork } from './networks.ts'
 import { pathFault, pathMatcher, readPath } from './paths.ts'
 
-/** The ignored traffic of a project in the form that beacons are compared with. */
+/** The ignored traffic of a project, compiled for comparison with beacons. */
 export interface IgnoreRules {
   /** Whether the project ignores this client address. */
   ignoresAddress(ip: string): boolean
-  /** The setting that ignores the page at this URL; undefined if none does. */
+  /** Returns the setting that ignores the page at this URL; undefined if none does. */
   settingOfPage(url: unknown): IgnoreSetting | undefined
 }
 
-/** Says what is wrong with one entry of a setting; undefined if nothing is. */
+/** Returns the fault of one entry of a setting; undefined without one. */
 export const ignoreFaults: Record<IgnoreSetting, (entry: string) => string | undefined> = {
   ignored_networks: networkFault,
   ignored_hosts: hostFault,
   ignored_paths: pathFault,
 }
 
-/** Parses the settings of a project once, for all of its beacons. An entry that cannot be read ignores nothing. */
+/** Compiles the settings of a project once for all its beacons. An invalid entry ignores nothing. */
 export function compileIgnoreRules(traffic: IgnoredTraffic): IgnoreRules {
   const isIgnoredHost = hostMatcher(
     traffic.ignored_hosts.map(readHost).filter((rule) => rule !== null),

@@ -10,7 +10,7 @@ type Network = readonly [Address, number]
 const shortestPrefix = { ipv4: 8, ipv6: 7 }
 const mappedPrefix = 96
 
-/** Reads an address or a network in CIDR notation. An IPv4-mapped network becomes the IPv4 network. */
+/** Parses an address or a network in CIDR notation. An IPv4-mapped network becomes the IPv4 network. */
 export function readNetwork(text: string): Network | null {
   const [, address = '', prefix] = /^([\da-f.:]+)(?:\/(0|[1-9]\d{0,2}))?$/i.exec(text) ?? []
   const version = isIP(address)
@@ -23,7 +23,7 @@ export function readNetwork(text: string): Network | null {
   return length < mappedPrefix ? null : [first.toIPv4Address(), length - mappedPrefix]
 }
 
-/** Says what is wrong with a network; undefined if nothing is. */
+/** Returns the fault of a network; undefined without one. */
 export function networkFault(text: string): string | undefined {
   const network = readNetwork(text)
   if (!network)
@@ -33,7 +33,7 @@ export function networkFault(text: string): string | undefined {
     return 'must be a network of /8 to /32 for IPv4 or /7 to /128 for IPv6; to stop collecting, deactivate the pixel'
 }
 
-/** Makes the test whether an address is in one of these networks. */
+/** Returns a function that tests whether an address is in one of these networks. */
 export function networkMatcher(networks: readonly Network[]): (ip: string) => boolean {
   if (networks.length === 0) return () => false
   return (ip) => {

@@ -1,9 +1,9 @@
-/** A path, percent-encoded as `URL` writes it, split at each `*`. */
+/** A path, percent-encoded in the form of `URL`, split at each `*`. */
 type PathRule = readonly string[]
 
 const pathForm = /^[/*][^?#\\\0-\x1f\x7f]*$/
 
-/** Reads a path, or a pattern of a path with `*`. */
+/** Parses a path, or a pattern of a path with `*`. */
 export function readPath(text: string): PathRule | null {
   if (!pathForm.test(text)) return null
   const url = `http://host/${text.startsWith('/') ? text.slice(1) : text}`
@@ -11,7 +11,7 @@ export function readPath(text: string): PathRule | null {
   return (text.startsWith('/') ? path : path.slice(1)).split('*')
 }
 
-/** Says what is wrong with a path; undefined if nothing is. */
+/** Returns the fault of a path; undefined without one. */
 export function pathFault(text: string): string | undefined {
   const rule = readPath(text)
   if (!rule)
@@ -20,7 +20,10 @@ export function pathFault(text: string): string | undefined {
     return 'must not match the path "/", because it ignores every page; to stop collecting, deactivate the pixel'
 }
 
-/** Makes the test whether the path of a page is one of these. Its time is linear in the length of the path. */
+/**
+ * Returns a function that tests whether a page's path matches a rule, in time linear in the length of the
+ * path.
+ */
 export const pathMatcher =
   (rules: readonly PathRule[]): ((page: URL) => boolean) =>
   ({ pathname }) =>

@@ -6,7 +6,7 @@
  * range of messages in NATS.
  */
 
-/** One table's log as a collector's worker appends to it. */
+/** One table's log, as the worker of a collector sees it. */
 export interface EventLog {
   /** Returns the `received_at` of rows that arrive now, epoch milliseconds; it never goes back. */
   receive(): number
@@ -15,11 +15,11 @@ export interface EventLog {
    * LogUnavailable when none was acknowledged. `receivedAt` is their `received_at`, from `receive`.
    */
   append(rows: readonly string[], receivedAt?: number): Promise<void>
-  /** No row received before this time, epoch milliseconds, is yet to be handed to a shipper. */
+  /** Returns a time, epoch milliseconds. All rows received earlier were already handed to a shipper. */
   lowMark(): number
-  /** Notes the latest watermark that this machine has published, epoch milliseconds. */
+  /** Records the latest watermark that this machine has published, epoch milliseconds. */
   notePublished(mark: number): void
-  /** Why appends fail now; null when they succeed. */
+  /** The reason why appends fail now; null if they succeed. */
   readonly trouble: string | null
   /** Makes all rows durable, and refuses further ones. */
   close(): Promise<void>
@@ -28,34 +28,40 @@ export interface EventLog {
 /** Thrown by `append`: the caller must not acknowledge, and may try again later. */
 export class LogUnavailable extends Error {}
 
-/** A batch's rows, as a shipper sends them. */
+/** The rows of a batch in the form that a shipper sends. */
 export interface ConsumedRows {
   /** JSONEachRow lines. */
   payloads: Buffer[]
   rows: number
   /** Lines of records that the disk has changed. */
   damaged: string[]
-  /** When its first row was received, or, if the row does not say, when the batch began; epoch milliseconds. */
+  /**
+   * When its first row was received, or when the batch began if the row does not contain the time; epoch
+   * milliseconds.
+   */
   oldestAt: number
-  /** Holds the lines. */
+  /** The memory that contains the lines. */
   memory: Buffer
 }
 
-/** One partition of a table's log as its shipper consumes it. */
+/** One partition of a table's log, as its shipper sees it. */
 export interface LogPartition {
   /** Whether a batch has the same rows in each try, so that ClickHouse recognizes its token. */
   readonly hasFixedBatches: boolean
-  /** Names a batch in queries and dead letters. */
+  /** Returns the name of a batch for queries and dead letters. */
   nameOf(position: string): string
-  /** ClickHouse's deduplication token of a batch. */
+  /** Returns ClickHouse's deduplication token of a batch. */
   tokenOf(position: string): string
-  /** When a batch's first row, the earliest, was received; epoch milliseconds, 0 if it does not say. */
+  /** Returns when a batch's first row, the earliest, was received; epoch milliseconds, 0 if unknown. */
   receivedFrom(position: string): number
   /** Reads a batch into memory from `allocate`. */
   consume(position: string, allocate: (bytes: number) => Buffer): Promise<ConsumedRows>
   /** Whether the batch was committed. */
   isCommitted(position: string): boolean
-  /** Notes durably that ClickHouse has a batch. Resolves to its position from now on; it stays readable until `forget`. */
+  /**
+   * Records durably that ClickHouse has a batch. Resolves with the batch's new position, which is readable
+   * until `forget`.
+   */
   commit(position: string): Promise<string>
   /** Deletes a committed batch. */
   forget(position: string): Promise<void>
@@ -64,8 +70,8 @@ export interface LogPartition {
 /** The exclusive right to insert rows of a partition into ClickHouse. */
 export interface ShipLease {
   /**
-   * Hashes of the ids that other shippers have shipped since our last lease, two words each; null when not all of
-   * them are known.
+   * Hashes of the ids that other shippers have shipped since our last lease, two words each; null if some are
+   * unknown.
    */
   readonly idsOfOthers: Uint32Array | null
   /** The previous holder did not release its lease: one of its inserts may still run. */
@@ -73,9 +79,12 @@ export interface ShipLease {
   readonly acquiredAt: number
   /** False as soon as another shipper may acquire the lease. */
   isHeld(): boolean
-  /** Call it when everything is in ClickHouse. Never rejects: a lease that cannot be released counts as abandoned. */
+  /**
+   * Releases the lease after all rows are in ClickHouse. Never rejects: a lease that cannot be released
+   * counts as abandoned.
+   */
   release(): Promise<void>
-  /** Ends the lease while an insert may still be on its way to ClickHouse: the next holder waits for that insert. */
+  /** Ends the lease while an insert may still be running: the next holder waits for that insert. */
   abandon(): void
 }
 
@@ -85,6 +94,6 @@ export interface LeaseSource {
   readonly batchPrefix: string
   /** Waits for a lease, and publishes these ids (hashes, two words each) to the other shippers. */
   acquire(ids: Uint32Array): Promise<ShipLease>
-  /** Ends the lease, whatever it is doing. */
+  /** Ends the lease at once. */
   close(): void
 }

@@ -3,7 +3,7 @@ import { LogUnavailable } from './eventLog.ts'
 
 const retrySeconds = 5
 
-/** The result of `append`, or 503 "busy" when the log can keep nothing now. */
+/** Returns the result of `append`, or throws 503 "busy" if the log cannot store rows now. */
 export async function toServiceUnavailable<T>(appended: Promise<T>): Promise<T> {
   try {
     return await appended

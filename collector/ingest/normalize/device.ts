@@ -15,20 +15,20 @@ export interface Device {
 }
 
 const userAgentCharsMax = 1024
-/** Of keys and values, UTF-16. */
+/** Size of keys and values, UTF-16. */
 const cacheBytesMax = 8 * 1024 * 1024
 
 interface KnownDevice {
   isBot: boolean
-  /** The device columns as rows need them, JSON members without braces: `"user_agent":"…","browser":…`. */
+  /** The device columns as JSON members without braces, for rows: `"user_agent":"…","browser":…`. */
   members: string
 }
 
-/** Read once per user agent. */
+/** Parsed user agents. */
 const cache = new Map<string, KnownDevice>()
 let cacheBytes = 0
 
-/** What to write into rows about a user agent, and whether it is a bot's. */
+/** Returns the row members of a user agent, and whether it is a bot's. */
 export function knownDevice(userAgent: string): KnownDevice {
   const text = userAgent.slice(0, userAgentCharsMax)
   const known = cache.get(text)
@@ -37,7 +37,7 @@ export function knownDevice(userAgent: string): KnownDevice {
   const fresh = { isBot: device.is_bot, members: JSON.stringify(device).slice(1, -1) }
   cache.set(text, fresh)
   cacheBytes += bytesOf(text, fresh)
-  // Full: forget those that came first. Common agents come back at once.
+  // The cache is full, so the oldest entries are evicted. Common user agents return at once.
   for (const [oldest, device] of cache) {
     if (cacheBytes <= cacheBytesMax) break
     cache.delete(oldest)
@@ -49,10 +49,10 @@ export function knownDevice(userAgent: string): KnownDevice {
 const bytesOf = (userAgent: string, { members }: KnownDevice): number =>
   2 * (userAgent.length + members.length)
 
-/** How many bytes the user agents take that were read. */
+/** Returns the size of the cache in bytes. */
 export const knownDeviceBytes = (): number => cacheBytes
 
-/** Reads a User-Agent header. An empty one is a bot's: every browser sends one. */
+/** Parses a User-Agent header. An empty one is a bot's, because every browser sends one. */
 export function readDevice(userAgent: string): Device {
   const text = userAgent.slice(0, userAgentCharsMax).toWellFormed()
   const parsed = new UAParser(text).getResult()

@@ -11,9 +11,9 @@ const mask = '***'
 const propertyPrefix = 'data-footfall-prop-'
 const classLengthMax = 1000
 const nameLengthMax = 1000
-/** Of a field: name, type and autocomplete. */
+/** Longest name, type and autocomplete of a field. */
 const fieldLengthMax = 1000
-/** The steps of a path nearest to the click; later ones are only for their marks. */
+/** Number of steps nearest to the click; only the marks of later steps are used. */
 const nearSteps = 6
 
 /** The data of a click, from its captured data; undefined if scripts made it without an element. */
@@ -38,7 +38,10 @@ export function normalizeClick(data: Data, { text_length_max }: PixelSettings): 
   }
 }
 
-/** The name of an element: its text, its label, or the label of its content, such as an image in a link. */
+/**
+ * Returns the name of an element: its text, its label, or the label of its content, such as an image in a
+ * link.
+ */
 function textIn({ text, label }: Data, element: Description): string | undefined {
   // The content of a field is private, so its mask has no meaning.
   if (text === mask && isField(element)) return ''
@@ -50,7 +53,7 @@ const labelOf = (element: unknown): string | undefined =>
     ? [element['aria-label'], element.alt, element.title].map(clean).find(Boolean)
     : undefined
 
-/** The custom event of a click that the pixel's chunk judged: rage_click or dead_click. */
+/** Returns the custom event of a click that the pixel classified: rage_click or dead_click. */
 export function judgedFrom(data: Data, settings: PixelSettings, type: string): Data | undefined {
   const click = normalizeClick(data, settings)
   if (!click) return
@@ -58,7 +61,7 @@ export function judgedFrom(data: Data, settings: PixelSettings, type: string): D
   return { name: `${type}_click`, properties: { elementIdentifier, elementText, coordinates } }
 }
 
-/** The download that a click is, too: on a link that says so, or leads to a file. */
+/** Returns the download of a click: on a link that declares one, or that leads to a file. */
 export function normalizeDownload(
   { path, url }: Data,
   { download_extensions }: PixelSettings,
@@ -77,7 +80,7 @@ export function normalizeDownload(
   return link.download === undefined && !isFile ? undefined : { href, filename, extension }
 }
 
-/** The custom event that the innermost of some elements asks for by data-footfall-event. */
+/** Returns the custom event that the innermost of some elements defines by data-footfall-event. */
 export function normalizeMarked(path: unknown, common: unknown): Data | undefined {
   const element = stepsOf(path).find((step) => 'data-footfall-event' in step)
   const name = element && cut(element['data-footfall-event'], 100)
@@ -88,7 +91,7 @@ export function normalizeMarked(path: unknown, common: unknown): Data | undefine
   return { name, properties: { ...(isObject(common) && common), ...Object.fromEntries(own) } }
 }
 
-/** The data of a form's submission; undefined where scripts made one without a form. */
+/** Returns the data of a form's submission; undefined if a script submitted without a form. */
 export function normalizeForm({ form, fields, url, base }: Data): Data | undefined {
   if (!isDescription(form)) return
   return {
@@ -115,7 +118,7 @@ const fieldTypes =
 const fieldPattern = RegExp(`^(.+?) (${secretTypes}|${buttonTypes}|${fieldTypes}) ?(.*)$`, 's')
 const keptPattern = RegExp(`^(${fieldTypes})$`)
 
-/** The fields of a captured form, without secret and invalid ones. */
+/** Returns the fields of a captured form, without secret and invalid ones. */
 export const fieldsIn = (fields: unknown): Field[] =>
   (Array.isArray(fields) ? fields : []).flatMap((field: unknown) => {
     const [kind, query] = Array.isArray(field) ? field : []
@@ -130,28 +133,28 @@ const isDescription = (value: unknown): value is Description => isObject(value) 
 
 const isField = ({ tag }: Description) => ['input', 'select', 'option', 'textarea'].includes(tag)
 
-/** The elements of a path, without shadow roots. */
+/** Returns the elements of a path, without shadow roots. */
 export const stepsOf = (path: unknown): Description[] =>
   Array.isArray(path) ? path.filter(isDescription) : []
 
-/** The steps nearest to the click. */
+/** Returns the steps nearest to the click. */
 export const nearStepsOf = (path: unknown): Description[] =>
   stepsOf(Array.isArray(path) && path.slice(0, nearSteps))
 
-/** The innermost link of a path. */
+/** Returns the innermost link of a path. */
 const linkIn = (path: unknown): Description | undefined =>
   stepsOf(path).find(({ tag, href }) => ['a', 'area'].includes(tag) && textOf(href))
 
 export const isInLink = (path: unknown): boolean => linkIn(path) !== undefined
 
-/** Where an element leads to. A link inside an SVG says it as it is written. */
+/** Returns the URL of an element. A link inside an SVG contains it unresolved. */
 const hrefOf = (element: Description | undefined, url: unknown): string | null =>
   absolute(element?.href, url) ?? urlOf(element?.href)
 
-/** A URL, truncated to the stored length. */
+/** Returns a URL, truncated to the stored length. */
 export const urlOf = (value: unknown): string | null => cut(value, urlLengthMax) || null
 
-/** In lower case, without the dot; empty where a name has none. */
+/** Returns the extension in lower case, without the dot; empty if a name has none. */
 function extensionOf(name: string): string {
   const extension = name.slice(name.lastIndexOf('.') + 1)
   const isOne =

@@ -2,7 +2,7 @@ import { storedNumbers } from './exactNumbers.ts'
 import { isText, numberOf, wellFormed, wellFormedJson } from './text.ts'
 import type { ValidEvent } from './validateEvent.ts'
 
-/** What all events of one beacon share. */
+/** Common values of all events of one beacon. */
 export interface BeaconContext {
   organizationId: string
   projectId: string
@@ -10,7 +10,7 @@ export interface BeaconContext {
   cookieId: string
   /** The address to store (storedIp.ts), not the address to limit by; null if unknown or not stored. */
   clientIp: string | null
-  /** JSON members of the columns that address and headers tell (device.ts, location.ts, language.ts). */
+  /** JSON members of the columns from address and headers (device.ts, location.ts, language.ts). */
   deviceMembers: string
   receivedMillis: number
   /** Added to event times: the sender's clock error, 0 when it is small. */
@@ -19,17 +19,17 @@ export interface BeaconContext {
 
 const clockToleranceMs = 60_000
 
-/** How far to move a sender's times: only a clock over a minute off is moved. */
+/** Returns the correction of a sender's times: only a clock over a minute off is corrected. */
 export function clockCorrectionMs(receivedMillis: number, sentAtMillis: number): number {
   const offset = receivedMillis - sentAtMillis
   return Math.abs(offset) > clockToleranceMs ? offset : 0
 }
 
-/** When an event happened by our clock, epoch milliseconds; never in the future. */
+/** Returns when an event happened by our clock, epoch milliseconds; never in the future. */
 export const eventMillis = (event: ValidEvent, context: BeaconContext): number =>
   Math.min(event.sentMillis + context.clockCorrectionMs, context.receivedMillis)
 
-/** The columns that all rows of one beacon share, as JSON members with a trailing comma. */
+/** Returns the common columns of a beacon's rows, as JSON members with a trailing comma. */
 export function sharedMembers(context: BeaconContext): string {
   return (
     `"organization_id":"${context.organizationId}","project_id":"${context.projectId}",` +
@@ -38,7 +38,7 @@ export function sharedMembers(context: BeaconContext): string {
   )
 }
 
-/** Many beacons are received in one millisecond. */
+/** Cached, because many beacons are received in one millisecond. */
 let lastMillis = Number.NaN
 let lastIso = ''
 function isoOf(millis: number): string {
@@ -54,14 +54,14 @@ interface RowEvent {
   event_id: string
   event_type: string
   event_data: { url: string | null; referrer?: string | null } & Record<string, unknown>
-  /** Of the page it happened on, where event_data does not say so. */
+  /** Referrer of the event's page, if event_data does not contain it. */
   referrer?: string | undefined
 }
 
 /**
- * One line for the `events` table, without line end. It begins with event_id and ts_millis, where the shipper finds
- * them without parsing (collector/ingest/spool/rowFields.ts), and event_data comes after the columns. It is an object in
- * it, whose bytes ClickHouse stores as they are (input_format_json_read_objects_as_strings).
+ * Returns one line for the `events` table, without line end. It begins with event_id and ts_millis, so that
+ * the shipper finds them without parsing (collector/ingest/spool/rowFields.ts). The columns precede
+ * event_data, an object whose bytes ClickHouse stores unchanged (input_format_json_read_objects_as_strings).
  */
 export function eventRow(event: RowEvent, shared: string, tsMillis: number): string {
   const { url, referrer, screen, viewport } = event.event_data
@@ -75,7 +75,7 @@ export function eventRow(event: RowEvent, shared: string, tsMillis: number): str
   )
 }
 
-/** Widths in CSS pixels, each with a trailing comma; none for what did not measure them. */
+/** Returns widths in CSS pixels, each with a trailing comma; empty if they were not measured. */
 const sizeMembers = (screen: unknown, viewport: unknown): string =>
   widthMember('screen_width', screen) + widthMember('viewport_width', viewport)
 
@@ -84,9 +84,7 @@ function widthMember(name: string, size: unknown): string {
   return width > 0 && width < 65_536 ? `"${name}":${width},` : ''
 }
 
-/**
- * Members of the columns that tell the page, by its address: a site has few, and most of its events tell one of them.
- */
+/** Columns of pages by URL, cached because a site's events repeat few URLs. */
 const places = new Map<string | null, string>()
 let placesChars = 0
 const placesCharsMax = 4 * 1024 * 1024
@@ -112,7 +110,7 @@ const columnText = (text: string | null): string =>
 
 const absoluteUrl = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)/i
 
-/** Host (with port) and path of a page address; null for what has none. */
+/** Returns host (with port) and path of a page URL; null if it has none. */
 function placeOf(url: string | null): { host: string | null; path: string | null } {
   const match = url === null ? null : absoluteUrl.exec(url)
   return match

@@ -1,12 +1,12 @@
-/** Longest tag that is kept; "ca-ES-valencia" has fourteen characters. */
+/** Longest stored tag; "ca-ES-valencia" has fourteen characters. */
 const tagCharsMax = 35
 
 /** A language, with its script and region if given. */
 const tagPattern = /^\s*([a-z]{2,3})(?:-([a-z]{4}))?(?:-([a-z]{2}|\d{3}))?(?=[-,;\s]|$)/i
 
 /**
- * The language that a browser asks for first, "en-GB", from its Accept-Language header, written as RFC 5646
- * recommends; null where it names none.
+ * Returns the language that a browser prefers, "en-GB", from its Accept-Language header, in the form of RFC
+ * 5646; null if it names none.
  */
 export function preferredLanguage(acceptLanguage: string | undefined): string | null {
   const parts = acceptLanguage && tagPattern.exec(acceptLanguage.slice(0, tagCharsMax))

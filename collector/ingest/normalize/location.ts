@@ -4,7 +4,9 @@ import { isIP } from 'node:net'
 import { type CityResponse, Reader } from 'mmdb-lib'
 import { StartError } from '../../platform/startError.ts'
 
-/** Where an address is, as far as the database tells; the columns of the field table's group "location". */
+/**
+ * The location of an address according to the database; the columns of the field table's group "location".
+ */
 export interface Location {
   /** ISO 3166-1 alpha-2. */
   country: string | null
@@ -13,10 +15,10 @@ export interface Location {
   city: string | null
 }
 
-/** The location columns of an address as rows need them, JSON members without braces: `"country":"GB",…`. */
+/** Returns the location columns of an address as JSON members without braces: `"country":"GB",…`. */
 export type Locate = (address: string) => string
 
-/** What ip-location-db's files hold; MaxMind's and DB-IP's are CityResponse. */
+/** The records of ip-location-db's files; those of MaxMind and DB-IP are CityResponse. */
 interface FlatResponse {
   country_code?: string
   state1?: string
@@ -25,12 +27,12 @@ interface FlatResponse {
 
 const cachedMax = 10_000
 
-/** The database that is used when the operator brings none: countries only. */
+/** The default database, which has only countries. */
 const ownDatabase = '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb'
 
 /**
- * Opens a database in MaxMind's format, `file` or our own when it is null. Looking up takes microseconds, so the
- * answers of the last addresses are cached, in memory only. Throws StartError for a file that cannot be used.
+ * Opens a database in MaxMind's format: `file`, or our own if it is null. A lookup takes microseconds, so
+ * recent results are cached, in memory only. Throws StartError for an unusable file.
  */
 export function openLocate(file: string | null): Locate {
   const reader = open(file ?? createRequire(import.meta.url).resolve(ownDatabase))
@@ -40,7 +42,7 @@ export function openLocate(file: string | null): Locate {
     if (known !== undefined) return known
     const plain = withoutMapping(address)
     const fresh = locationMembers(locationIn(isIP(plain) ? reader.get(plain) : null))
-    // Full: forget the one that came first. Common addresses come back at once.
+    // The cache is full, so the oldest entry is evicted. Common addresses return at once.
     if (cache.size >= cachedMax) cache.delete(cache.keys().next().value!)
     cache.set(address, fresh)
     return fresh
@@ -79,5 +81,5 @@ function locationIn(answer: Answer): Location {
   }
 }
 
-/** An IPv4 address as a socket for both kinds has it: ::ffff:192.0.2.1. */
+/** Removes the prefix of an IPv4 address on a dual-stack socket: ::ffff:192.0.2.1. */
 const withoutMapping = (address: string): string => address.replace(/^::ffff:(?=[\d.]+$)/i, '')

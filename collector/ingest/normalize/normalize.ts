@@ -19,22 +19,22 @@ import { stripSecrets, stripUrlSecrets, withoutSecrets } from './secrets.ts'
 import { clean, cut, isText, numberOf } from './text.ts'
 import { type Fault, isObject } from './validateEvent.ts'
 
-/** An event as it is to be checked and stored. */
+/** An event to validate and store. */
 export interface Derived {
   event_id: unknown
   event_type: unknown
   event_data: unknown
-  /** Of the page it happened on, where event_data does not say so. */
+  /** Referrer of the event's page, if event_data does not contain it. */
   referrer?: string | undefined
 }
 
-/** What one member of a beacon's `events` stands for. */
+/** The result of one member of a beacon's `events`. */
 export interface Meaning {
-  /** The event itself; none where it is understood and makes none: an identify, the sound of audio. */
+  /** The event itself; absent for valid members without an event: an identify, the sound of audio. */
   own?: Derived
-  /** The events that follow from it. */
+  /** The events derived from it. */
   derived: Derived[]
-  /** Whom it names. */
+  /** The person that it names. */
   person?: Person
 }
 
@@ -52,7 +52,7 @@ export function normalize(event: unknown, settings: PixelSettings): Meaning | Fa
     return { path: '/type', message: `must be one of ${Object.keys(eventTypeOf).join(', ')}` }
   if (type === 'identify') return identified(captured)
 
-  // A URL that is too long is truncated: the event is worth more than its end.
+  // A URL that is too long is truncated, because the event is more important than the end of its URL.
   const url = urlOf(captured.url) ?? captured.url
   const at = timestampOf(captured.at)
   const parts = makers[type]({ ...captured, referrer, url }, settings, type)
@@ -73,11 +73,11 @@ export function normalize(event: unknown, settings: PixelSettings): Meaning | Fa
   return { ...(own && { own }), derived: events.filter((event) => event !== own) }
 }
 
-/** Whether an event came complete, and not as the pixel captured it. */
+/** Whether an event was sent complete, instead of captured by the pixel. */
 const isComplete = ({ event_type, type }: Data): boolean =>
   event_type !== undefined || type === undefined
 
-/** The URL of the page that an event happened on, as it was sent. */
+/** Returns the unchecked URL of the event's page. */
 export function pageOf(event: unknown): unknown {
   if (!isObject(event)) return undefined
   if (!isComplete(event)) return event.url
@@ -89,7 +89,7 @@ function complete({ event_id, event_type, event_data }: Data, settings: PixelSet
   return { own: { event_id, event_type, event_data }, derived: [] }
 }
 
-/** Without consent the pixel does not say who it is: that is no fault. */
+/** Without consent the pixel omits the identity, which is not a fault. */
 function identified(captured: Data): Meaning | Fault {
   if (captured.hem === undefined) return { derived: [] }
   const person = personOf(captured)
@@ -135,17 +135,17 @@ function idOf(at: unknown, thrown: unknown, event_type: string): string | undefi
 
 const timeCharsMax = 40
 
-/** The pixel tells milliseconds; scripts that are still in caches tell ISO 8601. */
+/** The pixel sends milliseconds; old scripts in caches send ISO 8601. */
 const timestampOf = (at: unknown): unknown =>
   typeof at === 'number' && Math.abs(at) <= latestTime ? new Date(at).toISOString() : at
 
-/** The last that a Date holds. */
+/** The last time that a Date can represent. */
 const latestTime = 8.64e15
 
 const hex = (value: number, digits: number) =>
   value.toString(16).padStart(digits, '0').slice(-digits)
 
-/** What an event's data are made of by the type the pixel captures; undefined where it makes none of a type. */
+/** Creates an event's data from data that the pixel captured; undefined if the type creates none. */
 type Make = (
   data: Data,
   settings: PixelSettings,
@@ -155,7 +155,7 @@ type Make = (
 const click: Make = (data, settings) => ({
   click: normalizeClick(data, settings),
   download: normalizeDownload(data, settings),
-  // A form's turn comes when it is submitted.
+  // A form's custom event is created when the form is submitted.
   custom: normalizeMarked(
     stepsOf(data.path).filter(({ tag }) => tag !== 'form'),
     data.properties,
@@ -186,13 +186,13 @@ const makers: Record<Exclude<CapturedType, 'identify'>, Make> = {
       viewport: { height, width },
       ...own,
     }
-    // A filter is no other page, unless the settings say so.
+    // A changed query is not a page view, unless the settings require it.
     const isView = !replaced || settings.track_query
     return { ...(isView && { page_view: view }), search: searchOfPage(data, settings) }
   },
 
   click,
-  // The middle button does something with links only: it opens them in a tab of their own.
+  // The middle button only acts on links, which it opens in a new tab.
   auxclick: (data, settings, type) => (isInLink(data.path) ? click(data, settings, type) : {}),
 
   scroll: ({ percentage, threshold }) => ({
@@ -229,14 +229,14 @@ function videoFrom(data: Data, steps: Description[], action: string): Data | und
   const isProgress = action === 'timeupdate'
   const title = element['data-footfall-title'] ?? element.title ?? element['aria-label']
   return {
-    // Tells two players of one file apart.
+    // Distinguishes two players of one file.
     elementIdentifier: identifierOf(steps),
     src: cut(currentSrc, srcLengthMax),
     title: clean(cut(title, titleLengthMax)) || null,
     action: isProgress ? 'progress' : action,
     position: currentTime,
     duration,
-    // A quarter is reported by the first time past it.
+    // A quarter is reported when playback first passes it.
     percent: isProgress ? Math.floor(percent / 25) * 25 : Math.floor(percent),
   }
 }
@@ -244,17 +244,17 @@ function videoFrom(data: Data, steps: Description[], action: string): Data | und
 const titleLengthMax = 1000
 const srcLengthMax = 2048
 
-/** Who a browser belongs to. */
+/** The person who owns a browser. */
 export interface Person {
   /** SHA-256 of the normalised e-mail address, hex. */
   hem: string
-  /** identify: the site said so. form: it was written into a form. */
+  /** identify: the site named the person. form: the address was entered in a form. */
   source: 'identify' | 'form'
   /** The signature of the hem by the site's server, if the input has one. */
   signature?: unknown
 }
 
-/** The person in `hem`, `hem_source` and `hem_signature`, or the fault of the first two. */
+/** Returns the person in `hem`, `hem_source` and `hem_signature`, or the fault of the first two. */
 export function personOf({
   hem,
   hem_source = 'identify',

@@ -1,10 +1,10 @@
-/** Takes the numbers of cards and of social security out of texts and URLs, and leaves all other numbers. */
+/** Masks card and social security numbers in texts and URLs, and leaves all other numbers unchanged. */
 
 const mask = '***'
 
-/** Between the groups of a number, in URLs too. */
+/** Separators between the groups of a number, also in URLs. */
 const gap = '(?:[ +.\\u00a0-]|%20)'
-/** As long as a card's number, in one piece or grouped as cards group it, and standing alone. */
+/** A number with the length of a card number, in one piece or in groups of cards, that stands alone. */
 const cardLike = RegExp(
   `(%[\\da-f]{2}|(?<![\\d%]))(\\d{13,19}|(?:\\d{4}${gap}){3}\\d{4}|\\d{4}${gap}\\d{6}${gap}\\d{4,5})(?!\\d)`,
   'gi',
@@ -22,11 +22,11 @@ const ofNetwork = RegExp(
     '(?:50|5[6-8]|63|67)\\d{11,17}',
   ].join('|')})$`,
 )
-/** A number of social security of the United States, of those that are given out. */
+/** A social security number of the United States in an assigned range. */
 const socialSecurity =
   /(%[\da-f]{2}|(?<![\d%-]))(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}(?![\d-])/gi
 
-/** Whether the check digit at the end fits (ISO/IEC 7812-1). */
+/** Whether the check digit at the end is correct (ISO/IEC 7812-1). */
 function hasCheckDigit(digits: string): boolean {
   let sum = 0
   for (let at = 0; at < digits.length; at++) {
@@ -36,7 +36,7 @@ function hasCheckDigit(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** The text with `***` in place of each. */
+/** Returns the text with `***` in place of each number. */
 export function withoutNumbers(text: string): string {
   if (!/\d{3}/.test(text)) return text
   return text

@@ -6,8 +6,8 @@ import { clean, cut, isText, textOf } from './text.ts'
 import { isObject } from './validateEvent.ts'
 
 /**
- * The search in the URL of a page view. Undefined without one, or if it already counted, by its form or on
- * the previous page. Further pages, filters and returns are no new searches.
+ * Returns the search in the URL of a page view. Undefined without one, or if it was already counted, by its
+ * form or on the previous page. Further pages, filters and returns are not new searches.
  */
 export function searchOfPage(data: Data, settings: PixelSettings): Data | undefined {
   const { url, referrer, searched, results } = data
@@ -22,8 +22,8 @@ export function searchOfPage(data: Data, settings: PixelSettings): Data | undefi
 }
 
 /**
- * The search of a submitted form. Undefined without one, and if its results page will show it. A GET form
- * leads there with a parameter of this site, unless the page handles it.
+ * Returns the search of a submitted form. Undefined without one, and if its results page will contain it. A
+ * GET form leads to such a page with a parameter of this site, unless the page handles the form.
  */
 export function searchOfForm(data: Data, settings: PixelSettings): Data | undefined {
   const { form, fields, prevented } = data
@@ -35,7 +35,7 @@ export function searchOfForm(data: Data, settings: PixelSettings): Data | undefi
   return { query: cut(clean(field.query), settings.text_length_max), results_count: null }
 }
 
-/** The search term of a URL, by the parameters of this site. */
+/** Returns the search term of a URL, by the parameters of this site. */
 function queryOf(url: unknown, parameters: readonly string[]): string | undefined {
   if (!isText(url) || url.length > urlLengthMax || !URL.canParse(url)) return
   return [...new URL(url).searchParams].findLast(

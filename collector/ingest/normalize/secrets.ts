@@ -3,10 +3,10 @@ import { withoutNumbers } from './numbers.ts'
 import { isText } from './text.ts'
 import { isObject } from './validateEvent.ts'
 
-/** Parameters that hold secrets: their name ends so, in any spelling, … */
+/** Endings of the names of secret parameters, in any spelling. */
 const secretEnding =
   /(?:token|secret|passwo?r?d|pwd|(?:api|[_-])key|e-?mail|jwt|signature|credential)$/i
-/** … or is one of these. */
+/** Complete names of secret parameters. */
 const secretNames = [
   'key',
   'code',
@@ -34,9 +34,9 @@ const parameterName = /(?<=[?&#;])([^?&#;="\\\s]*)=/g
 const parameterValue = /[^&#;"\\\s]*[&;]?/y
 /** Separators with nothing after them. */
 const looseEnd = /(?<![?&;])[?&;]+(?=#|$)|#$/g
-/** Who signs in by a URL, and with what password. */
+/** User name and password in a URL. */
 const credentials = /(?<=:\/\/)[^/?#\s"\\]*@/g
-/** What closes an array's name: `token[]`, `token%5d`. */
+/** The end of an array's name: `token[]`, `token%5d`. */
 const closings = /(?:\]|%5d|\[|%5b)+$/i
 
 /** Further names that a pixel's settings remove, created once for each. */
@@ -62,7 +62,7 @@ function isSecret(name: string, settings: PixelSettings): boolean {
   )
 }
 
-/** Texts that held none, by the settings: a site has few addresses, and each is sent again and again. */
+/** Texts without secrets, by settings: a site has few URLs, and sends each of them repeatedly. */
 let harmless = new WeakMap<PixelSettings, Set<string>>()
 let harmlessChars = 0
 const harmlessCharsMax = 4 * 1024 * 1024
@@ -106,8 +106,8 @@ function withoutParameters(url: string, settings: PixelSettings): string {
 }
 
 /**
- * Takes secrets out of the URLs of an event's data. Each is named: a key that varies takes four times as long to look
- * up.
+ * Removes secrets from the URLs of an event's data. Each member is named in code, because access by a
+ * variable key takes four times as long.
  */
 export function stripUrlSecrets(data: Record<string, unknown>, settings: PixelSettings): void {
   const { url, referrer, href, src, action, element, form } = data
@@ -121,8 +121,8 @@ export function stripUrlSecrets(data: Record<string, unknown>, settings: PixelSe
 }
 
 /**
- * Removes secrets from all texts of a captured value, including users and passwords before the hosts of a
- * page's links. Senders of their own events may intend them.
+ * Removes secrets from all texts of a captured value, including users and passwords in the page's links.
+ * Senders of complete events may intend to send them.
  */
 export function stripSecrets<T>(value: T, settings: PixelSettings): T {
   if (isText(value)) return withoutSecrets(withoutCredentials(value), settings) as T

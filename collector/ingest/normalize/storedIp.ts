@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import type { CollectorSettings } from '../../../schemas/beacon.ts'
 
-/** The address that an event is stored with. Without consent, at most its network is stored. */
+/** Returns the address to store with an event. Without consent, at most its network is stored. */
 export function storedIp(
   ip: string,
   setting: CollectorSettings['ip'],
@@ -11,7 +11,10 @@ export function storedIp(
   return setting === 'full' && hasConsent ? ip : networkAddress(ip)
 }
 
-/** The network of an address: /24 for IPv4, also if mapped to IPv6, and /48 for IPv6. Null for other text. */
+/**
+ * Returns the network of an address: /24 for IPv4, also if mapped to IPv6, and /48 for IPv6. Null for other
+ * text.
+ */
 function networkAddress(ip: string): string | null {
   if (!ipaddr.isValid(ip)) return null
   const address = ipaddr.process(ip)

@@ -1,6 +1,6 @@
 import { isMarkedInteger } from './exactNumbers.ts'
 
-/** Not an integer whose digits are kept. */
+/** Whether a value is a text, and not a marked integer. */
 export const isText = (value: unknown): value is string =>
   typeof value === 'string' && !isMarkedInteger(value)
 
@@ -9,7 +9,9 @@ export const textOf = (value: unknown): string | undefined => (isText(value) ? v
 /** NaN for other values, which schemas refuse. */
 export const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)
 
-/** At most so many characters; half a surrogate pair at the end would not survive as UTF-8. */
+/**
+ * Returns at most `length` characters, without half a surrogate pair at the end, which UTF-8 cannot encode.
+ */
 export const cut = (value: unknown, length: number): string | undefined => {
   const text = textOf(value)
   if (text === undefined || text.length <= length) return text
@@ -17,7 +19,7 @@ export const cut = (value: unknown, length: number): string | undefined => {
   return text.slice(0, isHalved ? length - 1 : length)
 }
 
-/** As people read it: each space once. */
+/** Collapses white space to single spaces, as browsers display it. */
 export const clean = (value: unknown): string | undefined =>
   textOf(value)?.replace(/\s+/g, ' ').trim()
 
@@ -27,7 +29,7 @@ export const clean = (value: unknown): string | undefined =>
  * not deep.
  */
 export const wellFormedJson = (json: string): string =>
-  // JSON.stringify writes both as escapes, and nearly no text has any.
+  // JSON.stringify writes both as escapes, and nearly no text has one.
   json.includes('\\') && (json.includes('\\u0000') || json.includes('\\ud'))
     ? JSON.stringify(repaired(JSON.parse(json)))
     : json
@@ -41,5 +43,5 @@ function repaired(value: unknown): unknown {
   )
 }
 
-/** The text with U+FFFD for half surrogate pairs and U+0000. */
+/** Returns the text with U+FFFD in place of half surrogate pairs and U+0000. */
 export const wellFormed = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd')

@@ -4,15 +4,15 @@ import { type EventType, eventDataSchemas, eventTypes } from '../../../schemas/e
 import { isUuid } from '../../../schemas/uuid.ts'
 import { unmarkLongIntegers } from './exactNumbers.ts'
 
-/** Oldest event taken, by its own time. Keeps the months, and so the partitions, of one insert few. */
+/** Maximum age of an event, by its own time. It limits the months, and so the partitions, of one insert. */
 export const eventAgeDaysMax = 366
 
-/** An event that passed; the rest of the collector relies on these types. */
+/** A valid event; the rest of the collector relies on these types. */
 export interface ValidEvent {
   event_id: string
   event_type: EventType
   event_data: { url: string; timestamp: string } & Record<string, unknown>
-  /** event_data.timestamp in epoch milliseconds, as the sender's clock had it. */
+  /** event_data.timestamp in epoch milliseconds, by the sender's clock. */
   sentMillis: number
 }
 
@@ -56,7 +56,7 @@ export function validateEvent(event: unknown): ValidEvent | Fault {
   return { event_id: event_id.toLowerCase(), event_type, event_data, sentMillis } as ValidEvent
 }
 
-/** Deepest that objects and arrays of an event may lie in each other, and most members and elements of all of them. */
+/** Maximum depth of an event's objects and arrays, and maximum number of their members and elements. */
 const depthMax = 32
 const membersMax = 5_000
 

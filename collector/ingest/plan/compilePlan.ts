@@ -4,9 +4,9 @@ import { type Check, compileSchema } from './compileSchema.ts'
 import { createPatternTimer } from './patternTimer.ts'
 import type { PlanSchema } from './schemaLimits.ts'
 
-/** A plan in the form that custom events are compared with. */
+/** A plan, compiled for comparison with custom events. */
 export interface CompiledPlan {
-  /** Finds the violation of a custom event, and whether it rejects the event; undefined without one. */
+  /** Returns the violation of a custom event, and whether it rejects the event; undefined without one. */
   violationOf(eventData: Record<string, unknown>): Violation | undefined
 }
 

@@ -4,7 +4,7 @@ import type { Fault } from '../normalize/validateEvent.ts'
 import type { PatternTimer } from './patternTimer.ts'
 import { type PlanSchema, schemaLimits } from './schemaLimits.ts'
 
-/** Returns the first fault of a value, with the path from the value to it; undefined if it has none. */
+/** Returns the first fault of a value, with the path to it; undefined without one. */
 export type Check = (value: unknown) => Fault | undefined
 
 /**
@@ -106,7 +106,7 @@ function textCheck(
   const hasFormat = format === undefined ? null : formats[format]!
   return (value) => {
     if (typeof value !== 'string') return
-    // JSON Schema counts characters, and not UTF-16 units.
+    // JSON Schema counts characters instead of UTF-16 units.
     const needsLength = minLength !== undefined || maxLength !== undefined
     const length = needsLength ? charactersIn(value) : 0
     if (minLength !== undefined && length < minLength)

@@ -2,8 +2,8 @@ import type { TrackingPlan } from '../../../schemas/trackingPlan.ts'
 import type { PlanSchema } from './schemaLimits.ts'
 
 /**
- * The declaration file of a plan: `FootfallEvents` has the properties of each event, and `TypedFootfall` takes them in
- * `footfall('track', …)`.
+ * Returns the declaration file of a plan: `FootfallEvents` has the properties of each event, and
+ * `TypedFootfall` accepts them in `footfall('track', …)`.
  */
 export function planTypes({ events, on_unplanned }: TrackingPlan): string {
   const members = Object.entries(events).map(([name, { description, schema }]) => {
@@ -47,7 +47,7 @@ declare global {
 `
 }
 
-/** A comment may not end early. */
+/** Prevents that a text ends its comment. */
 const oneLine = (text: string): string => text.replaceAll('*/', '* /').replace(/\s+/g, ' ').trim()
 
 function typeOf(schema: PlanSchema, depth: number): string {

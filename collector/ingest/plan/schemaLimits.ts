@@ -61,7 +61,7 @@ const isNumber = (value: unknown) => Number.isFinite(value)
 const isScalar = (value: unknown) =>
   value === null || ['string', 'boolean'].includes(typeof value) || isNumber(value)
 
-/** What each keyword takes; keywords that are not here are refused. */
+/** The values of each keyword; other keywords are refused. */
 const keywords: Record<string, { isGood(value: unknown): boolean; takes: string }> = {
   type: {
     isGood: (value) => {
@@ -182,7 +182,7 @@ function check(
   }
 }
 
-/** The schemas within a schema, by the path to each. */
+/** Yields the schemas within a schema, with the path to each. */
 function* partsOf(schema: Record<string, unknown>): Generator<[string, unknown]> {
   const { properties, items, additionalProperties, anyOf } = schema
   for (const [name, part] of Object.entries(properties ?? {}))

@@ -1,11 +1,11 @@
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { compress, type Script } from './pixelScript.ts'
 
-/** Scripts that pages may have pinned: a URL with a version always answers the same bytes. */
+/** Scripts that pages may have pinned: a URL with a version always returns the same bytes. */
 export interface PinnedScripts {
   /** Keeps a script, so that its URL works after changes of settings or the pixel. */
   keep(pixelId: string, script: Script): Promise<void>
-  /** The script of that version; undefined when it was never kept. */
+  /** Returns the script of that version; undefined if it was never stored. */
   get(pixelId: string, version: string): Promise<Script | undefined>
 }
 

@@ -7,11 +7,11 @@ import { bake, pixelConfig, variantFor, variants } from '../../../pixel/config.t
 import type { PixelSettings } from '../../../schemas/beacon.ts'
 import { buildRoot } from '../../platform/paths.ts'
 
-/** A script in every encoding that it is served in. */
+/** A script in every encoding. */
 export interface Script {
-  /** Names this very content, in URLs too. */
+  /** Hash of the content, which is part of URLs. */
   version: string
-  /** For the integrity attribute of a script tag. */
+  /** Value for the integrity attribute of a script tag. */
   integrity: string
   identity: Buffer
   gzip: Buffer
@@ -25,7 +25,7 @@ export const chunkNames = ['vitals', 'embeds', 'forms', 'identify', 'debug', 'fr
 export type ChunkName = (typeof chunkNames)[number]
 
 export interface PixelScripts {
-  /** The built pixel with one pixel's id and settings baked in. */
+  /** Returns the built pixel with the id and settings of one pixel. */
   of(pixelId: string, settings: PixelSettings): Promise<Script>
   chunks: Record<ChunkName, Script>
 }
@@ -34,7 +34,7 @@ const brotli = promisify(brotliCompress)
 const gzipped = promisify(gzip)
 const cachedMax = 1_000
 
-/** Makes pixel scripts, compressed once and kept. `collectorUrl` is where pages load them from. */
+/** Creates pixel scripts, which are compressed once and cached. Pages load them from `collectorUrl`. */
 export async function createPixelScripts(collectorUrl: string): Promise<PixelScripts> {
   const folder = join(buildRoot, 'pixel')
   const compressed = chunkNames.map(async (name) => [
@@ -93,7 +93,7 @@ function chunksOf(settings: PixelSettings): ChunkName[] {
 const loadChunks = (files: string[], scriptUrl: string): string =>
   `try{const s=document.currentScript,u=s instanceof HTMLScriptElement&&s.src||${JSON.stringify(scriptUrl)};(window.requestIdleCallback||setTimeout)(()=>${JSON.stringify(files)}.map(c=>import(new URL(c,u)).catch(()=>{})))}catch{}`
 
-/** A script in every encoding, named by its content. */
+/** Compresses a script in every encoding, and names it by its content. */
 export async function compress(source: string): Promise<Script> {
   const identity = Buffer.from(source)
   const [br, gz] = await Promise.all([

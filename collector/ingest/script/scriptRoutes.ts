@@ -15,9 +15,9 @@ export interface ScriptDeps {
   pinned: PinnedScripts
 }
 
-/** Settings may change: browsers ask again after five minutes, and meanwhile use what they have. */
+/** Settings may change, so browsers revalidate after five minutes, and meanwhile use their copy. */
 const current = 'public, max-age=300, stale-while-revalidate=86400'
-/** The URL names the content. */
+/** The URL contains a hash of the content. */
 const immutable = 'public, max-age=31536000, immutable'
 
 const isChunk = (name: string): name is ChunkName =>
@@ -50,7 +50,7 @@ export async function scriptRoutes(
         return reply.header('cache-control', 'no-cache').send(await describe(name))
       const script = isChunk(name) ? scripts.chunks[name] : await scriptOf(name)
       if (version === script.version) return answer(request, reply, script, immutable)
-      // A pinned script may ask for a chunk of its time: today's does the same.
+      // A pinned script may request an old chunk; the current one has the same function.
       if (version === undefined || isChunk(name)) return answer(request, reply, script, current)
       const pinned = await deps.pinned.get(name.toLowerCase(), version)
       if (!pinned) throw notFound.route('GET', request.url)
@@ -82,7 +82,7 @@ function answer(
   cacheControl: string,
 ) {
   const encoding = chooseEncoding(request.headers['accept-encoding'], ['br', 'gzip'])
-  // Each encoding has other bytes, and so another tag; a browser with any of them has the script.
+  // Each encoding has other bytes, and so another ETag; a browser with any of them has the script.
   const etag = encoding === 'identity' ? `"${script.version}"` : `"${script.version}-${encoding}"`
   reply.headers({
     'cache-control': cacheControl,
@@ -95,7 +95,10 @@ function answer(
   return reply.type('text/javascript; charset=utf-8').send(script[encoding])
 }
 
-/** Whether If-None-Match names this version, alone or among others, weakly (proxies that compress say so) or not. */
+/**
+ * Whether If-None-Match contains this version, possibly among others, or weak (as compressing proxies send
+ * it).
+ */
 const hasVersion = (ifNoneMatch: string | undefined, version: string): boolean =>
   (ifNoneMatch ?? '')
     .split(',')

@@ -2,12 +2,12 @@ import type { Data } from '../normalize/data.ts'
 import { isText } from '../normalize/text.ts'
 import { isObject } from '../normalize/validateEvent.ts'
 
-/** The members of a value that should be an object; none if it is not. */
+/** Returns the members of a value that should be an object; none if it is not. */
 export const objectOf = (value: unknown): Data => (isObject(value) ? value : {})
 
-/** A text that is not empty. */
+/** Returns a text that is not empty. */
 export const textOf = (value: unknown): string | undefined =>
   isText(value) && value !== '' ? value : undefined
 
-/** Page data in the context of a message. */
+/** Returns the page data in the context of a message. */
 export const pageOf = ({ context }: Data): Data => objectOf(objectOf(context).page)

@@ -13,16 +13,16 @@ import { pageUrlOf } from './pageUrl.ts'
 export const messageTypes = ['track', 'page', 'screen', 'identify', 'group', 'alias'] as const
 export type MessageType = (typeof messageTypes)[number]
 
-/** Segment's limit of one message. */
+/** Segment's size limit of one message. */
 export const messageBytesMax = 32 * 1024
 const eventNameCharsMax = 100
 const timeCharsMax = 40
 const idCharsMax = 1_000
 
-/** A message that passed, as a member of a beacon's `events`. */
+/** A valid message, as a member of a beacon's `events`. */
 export interface MappedMessage {
   event: Data
-  /** The same with the digits of long integers kept (normalize/exactNumbers.ts). */
+  /** The event with the digits of long integers (normalize/exactNumbers.ts). */
   exactEvent: Data
 }
 
@@ -32,7 +32,7 @@ interface Reading {
   message: Data
   /** The message with its long integers as marked texts; the message itself if it has none. */
   exact: Data
-  /** Time of an event without one. */
+  /** Time of messages without their own time. */
   sentAtMillis: number
 }
 
@@ -65,7 +65,7 @@ export function mapMessage(reading: Reading): MappedMessage | Fault {
   return { event: eventOf(message), exactEvent: eventOf(exact) }
 }
 
-/** The cookie_id of a message: its anonymousId, or an id that its anonymousId or userId always has. */
+/** Returns the cookie_id of a message: its anonymousId, or an id derived from its anonymousId or userId. */
 export function cookieIdOf(pixelId: string, { anonymousId, userId }: Data): string | undefined {
   const anonymous = idTextOf(anonymousId)
   if (anonymous !== undefined) return idOf(pixelId, 'anonymous', anonymous)
@@ -73,7 +73,9 @@ export function cookieIdOf(pixelId: string, { anonymousId, userId }: Data): stri
   return user === undefined ? undefined : idOf(pixelId, 'user', user)
 }
 
-/** A uuid for a text: the text itself if it is one, otherwise always the same for this pixel and kind. */
+/**
+ * Returns a UUID for a text: the text itself if it is one, otherwise always the same for this pixel and kind.
+ */
 const idOf = (pixelId: string, kind: 'message' | 'anonymous' | 'user', text: string): string =>
   isUuid(text) && kind !== 'user'
     ? text.toLowerCase()
@@ -87,7 +89,10 @@ function idTextOf(value: unknown): string | undefined {
 const isMessageType = (type: unknown): type is MessageType =>
   messageTypes.includes(type as MessageType)
 
-/** When it happened, by the sender's clock. `timestamp` is what Segment itself computes of `originalTimestamp`. */
+/**
+ * Returns when the event happened, by the sender's clock. Segment computes `timestamp` from
+ * `originalTimestamp`.
+ */
 function timestampOf({
   message: { originalTimestamp, timestamp = null },
   sentAtMillis,
@@ -118,7 +123,7 @@ const makers: Record<Exclude<MessageType, 'identify' | 'alias'>, Make> = {
     return custom(message, timestamp, 'group', { ...objectOf(traits), group_id: groupId })
   },
 
-  // A screen has no URL, so figures of pages would not show it.
+  // A screen has no URL, so figures of pages would not contain it.
   screen: (message, timestamp) => {
     const { name, category, properties } = message
     const named = withoutAbsent({ name, category })
@@ -170,7 +175,9 @@ function custom(message: Data, timestamp: string, name: unknown, properties: Dat
   }
 }
 
-/** The captured identify (schemas/captured.ts); without an e-mail address or a hem it creates no link. */
+/**
+ * Returns the captured identify (schemas/captured.ts); without an e-mail address or a hem it creates no link.
+ */
 function identifyEvent(message: Data): Data {
   const { hem, hem_signature, email } = {
     ...objectOf(objectOf(message.context).traits),

@@ -1,7 +1,7 @@
 import type { Data } from '../normalize/data.ts'
 import { objectOf, pageOf, textOf } from './members.ts'
 
-/** Members of `context.campaign`, and the query parameters that marketing fields are computed from. */
+/** Members of `context.campaign`, and the query parameters for marketing fields. */
 const campaignParameters = {
   source: 'utm_source',
   medium: 'utm_medium',
@@ -11,8 +11,8 @@ const campaignParameters = {
 } as const
 
 /**
- * The URL of a message: of its page, or `app:` with the name of the app or library, because servers have no page. The
- * campaign of the context becomes its query parameters, if it has none of them.
+ * Returns the URL of a message: of its page, or `app:` with the name of the app or library, because servers
+ * have no page. The campaign of the context becomes its query parameters, unless it has some.
  */
 export function pageUrlOf(message: Data): string {
   const { app, library, campaign } = objectOf(message.context)

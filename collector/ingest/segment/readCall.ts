@@ -9,7 +9,7 @@ import { type Fault, isObject } from '../normalize/validateEvent.ts'
 import { objectOf, textOf } from './members.ts'
 import { cookieIdOf, type MessageType, mapMessage } from './message.ts'
 
-/** Segment's limits of a batch. */
+/** Segment's size limit of a batch. */
 export const callBytesMax = 500 * 1024
 export const callMessagesMax = 2_500
 
@@ -18,13 +18,13 @@ export interface VisitorBeacon {
   envelope: Envelope
   /** The language of the visitor, if the messages contain it. */
   locale: string | undefined
-  /** The place in the call of each event. */
+  /** The index of each event in the call. */
   places: number[]
 }
 
 /** A body of Segment's API. */
 export interface Call {
-  /** As sent: not checked. */
+  /** The unchecked write key. */
   writeKey: unknown
   messages: unknown[]
   /** The messages with long integers as marked texts, if there are any. */
@@ -34,7 +34,7 @@ export interface Call {
 
 const unzip = promisify(gunzip)
 
-/** Unpacks a body that was sent with gzip. Throws 413 "too_large", 400 "malformed" and 415. */
+/** Decompresses a body with gzip. Throws 413 "too_large", 400 "malformed" and 415. */
 export async function unpack(body: Buffer, encoding: string | undefined): Promise<Buffer> {
   if (encoding === undefined || encoding.toLowerCase() === 'identity') return body
   if (encoding.toLowerCase() !== 'gzip')
@@ -53,7 +53,9 @@ export async function unpack(body: Buffer, encoding: string | undefined): Promis
   }
 }
 
-/** Reads the body of a call: of `batch`, or of a call that sends one message of this type. Throws 400 "malformed". */
+/**
+ * Reads the body of a call: of `batch`, or of a call with one message of this type. Throws 400 "malformed".
+ */
 export function readCall(body: Buffer, type: MessageType | 'batch'): Call {
   const { text, object } = readJsonObject(body)
   const marked = markLongIntegers(text)
@@ -76,7 +78,7 @@ export function readCall(body: Buffer, type: MessageType | 'batch'): Call {
   }
 }
 
-/** Groups the messages of a call by visitor: a beacon has the events of one visitor only. */
+/** Groups the messages of a call by visitor, because a beacon has the events of one visitor. */
 export function beaconsOf(pixelId: string, call: Call): VisitorBeacon[] {
   const { messages, exactMessages, sentAtMillis } = call
   const beacons = new Map<string, VisitorBeacon & { faults: Map<number, Fault> }>()
@@ -112,12 +114,15 @@ export function beaconsOf(pixelId: string, call: Call): VisitorBeacon[] {
   return [...beacons.values()]
 }
 
-/** A message as rejected events show it: without traits and context, which identify a person. */
+/** Returns a message for rejected events, without traits and context, which identify a person. */
 function withoutPerson({ traits: _, context: _context, ...message }: Data): Data {
   return message
 }
 
-/** Consent by Segment's consent preferences: denied if any category is; undefined if the message does not say. */
+/**
+ * Returns consent by Segment's consent preferences: denied if any category is; undefined if the message has
+ * none.
+ */
 function consentOf({ consent }: Data): boolean | undefined {
   const { categoryPreferences } = objectOf(consent)
   const answers = Object.values(objectOf(categoryPreferences))

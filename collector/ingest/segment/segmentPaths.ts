@@ -6,13 +6,13 @@ export type CallName = (typeof calls)[number]
 
 export const longPath = (call: CallName): string => `/api/v1/${call}`
 
-/** analytics.js names calls by their first letters. */
+/** Returns the short path of a call, because analytics.js names calls by their first letters. */
 export const shortPath = (call: CallName): string => `/api/v1/${call[0]}`
 
-/** Where analytics.js sends measurements of itself. */
+/** The path to which analytics.js sends its own metrics. */
 export const measurementsPath = '/api/v1/m'
 
-/** All paths of Segment's API; without /api, too (api/http/versionPaths.ts). */
+/** All paths of Segment's API; they also work without /api (api/http/versionPaths.ts). */
 export const segmentPaths: readonly string[] = [
   ...calls.map(longPath),
   ...calls.map(shortPath),

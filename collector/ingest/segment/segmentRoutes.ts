@@ -21,18 +21,18 @@ import { readWriteKey, type WriteKey } from './writeKey.ts'
 const skipValidation = () => (value: unknown) => ({ value })
 
 /**
- * POST /v1/track, /v1/page, … and /v1/batch: Segment's HTTP API, as its and RudderStack's libraries use it. Each message
- * becomes an event that acceptBeacon takes like one of `POST /e`.
+ * Registers POST /v1/track, /v1/page, … and /v1/batch: Segment's HTTP API for its and RudderStack's
+ * libraries. acceptBeacon handles each message like an event of `POST /e`.
  */
 export function segmentRoutes(app: FastifyInstance, deps: BeaconDeps): void {
   app.removeAllContentTypeParsers()
-  // Of any type: RudderStack's library calls its packed JSON a form.
+  // Accepts any type, because RudderStack's library sends compressed JSON as a form.
   app.addContentTypeParser(
     '*',
     { parseAs: 'buffer', bodyLimit: callBytesMax },
     (_request, body, done) => done(null, body),
   )
-  // analytics.js sends the last two.
+  // analytics.js sends the last two headers.
   answerPreflights(app, segmentPaths, 'Content-Type, Authorization, X-Retry-Count')
   const noteRefusal = createNoteRefusal(deps.pixels, deps.recordRefusal)
 
@@ -82,7 +82,7 @@ async function accept(
   // All wait for one answer of the limit, so that a call that is refused stores nothing.
   const once: BeaconDeps = { ...deps, limits: (...of) => (limited ??= deps.limits(...of)) }
   const rejected: NonNullable<SegmentReceipt['rejected']> = []
-  // At once, so that they share durable writes.
+  // Runs them concurrently, so that they share durable writes.
   await Promise.all(
     beacons.map(async ({ envelope, locale, places }) => {
       const { receipt } = await acceptBeacon(once, senderOf(request, locale), envelope, verifies)
@@ -94,7 +94,7 @@ async function accept(
   return { success: true, rejected: rejected.sort((a, b) => a.index - b.index) }
 }
 
-/** Messages say who their visitor is, so the collector's cookie does not. */
+/** Messages contain their visitor's id, so the collector's cookie is not used. */
 function senderOf(
   { headers: { cookie: _, ...headers }, ip, protocol, log }: FastifyRequest,
   locale: string | undefined,
@@ -107,7 +107,10 @@ function senderOf(
   }
 }
 
-/** Checks the API key of a write key once for all messages of a call. Rejects with 401 if it is not valid for the pixel. */
+/**
+ * Checks the API key of a write key once for all messages of a call. Rejects with 401 if the key is not valid
+ * for the pixel.
+ */
 function verifiesKey(
   deps: BeaconDeps,
   request: FastifyRequest,

@@ -9,7 +9,7 @@ export interface WriteKey {
 }
 
 /**
- * Reads the write key from basic authentication, where it is the user name, or else from the body. It is the id of a
+ * Reads the write key from the user name of basic authentication, or else from the body. It is the id of a
  * pixel, or `PIXEL_ID:API_KEY:API_SECRET`. Throws 401 "Invalid API key".
  */
 export function readWriteKey(authorization: string | undefined, inBody: unknown): WriteKey {

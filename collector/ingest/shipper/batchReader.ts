@@ -1,7 +1,7 @@
 import type { ConsumedRows, LogPartition } from '../log/eventLog.ts'
 import type { Deduplicator, SegmentIds } from './deduplicator.ts'
 
-/** A batch as it was read. */
+/** A batch in memory. */
 interface ReadBatch extends ConsumedRows {
   /** Null for tables whose rows have no event_id. */
   ids: SegmentIds | null
@@ -10,8 +10,8 @@ interface ReadBatch extends ConsumedRows {
 const memoryBytesMin = 1024 * 1024
 
 /**
- * Reads batches one after the other, the next one while the current one is inserted. It reuses memory: as much new
- * memory as a busy shipper needs would keep the garbage collector busy.
+ * Reads batches one after another, the next one while the current one is inserted. It reuses memory, because
+ * allocating it for each batch would occupy the garbage collector.
  */
 export class BatchReader {
   readonly #partition: LogPartition
@@ -30,21 +30,21 @@ export class BatchReader {
     return ahead?.position === position ? ahead.batch : this.#readNow(position)
   }
 
-  /** Begins to read the next batch, if there is one and none is being read. */
+  /** Starts to read the next batch, if there is one and no other is being read. */
   readAhead(position: string | undefined): void {
     if (position === undefined || this.#ahead) return
     const batch = this.#readNow(position)
-    // If it cannot be read now, `read` tries again later, and reports the error.
+    // If this fails, `read` retries later, and reports the error.
     batch.catch(() => {
       this.#ahead = null
     })
     this.#ahead = { position, batch }
   }
 
-  /** Takes back the memory of a batch. */
+  /** Returns the memory of a batch for reuse. */
   release(memory: Buffer): void {
     this.#free.push(memory)
-    // One for the batch that is inserted, one for the batch that is read ahead.
+    // One buffer for the batch being inserted, one for the batch being read.
     if (this.#free.length > 2) this.#free.shift()
   }
 

@@ -11,19 +11,21 @@ export class BloomFilter {
   readonly #slicesMax: number
   #slices: { bits: Uint32Array; ids: number; startedAt: number }[]
 
-  /** 16 bits an id: a slice of 4 million takes 8 MB, and one new id in about 1,700 is asked for needlessly. */
+  /**
+   * 16 bits per id: a slice of 4 million takes 8 MB, and one new id in about 1,700 causes a needless query.
+   */
   constructor(now: number, sliceIds = 4_194_304, slicesMax = 4) {
     this.#sliceIds = sliceIds
     this.#slicesMax = slicesMax
     this.#slices = [this.#newSlice(now)]
   }
 
-  /** Epoch milliseconds from which on every id is remembered. */
+  /** Epoch milliseconds from which on the filter contains every id. */
   get since(): number {
     return this.#slices[0]!.startedAt
   }
 
-  /** Remembers an id, given as its hash (`hashId`). Returns true if the filter may already contain it. */
+  /** Adds an id, given as its hash (`hashId`). Returns true if the filter may already contain it. */
   add(start: number, step: number, now: number): boolean {
     const maySeen = this.#slices.some(({ bits }) => holds(bits, start, step))
     if (maySeen) return true
@@ -40,14 +42,17 @@ export class BloomFilter {
     return false
   }
 
-  /** Its words are a power of two, so that a place in it is some bits of a hash. */
+  /** The number of its words is a power of two, so that a position is some bits of a hash. */
   #newSlice(startedAt: number) {
     const words = 2 ** Math.ceil(Math.log2((this.#sliceIds * bitsPerId) / 32))
     return { bits: new Uint32Array(words), ids: 0, startedAt }
   }
 }
 
-/** Hashes an id, its four 32-bit words, into two words of `hashes` at `at`: where its probes start, and their step. */
+/**
+ * Hashes an id, its four 32-bit words, into two words of `hashes` at `at`: the start of its probes, and their
+ * step.
+ */
 export function hashId(id: Uint32Array, hashes: Uint32Array, at: number): void {
   const [a, b, c, d] = id as unknown as [number, number, number, number]
   hashes[at] = mix(a ^ mix(b ^ mix(c ^ mix(d))))
@@ -55,7 +60,7 @@ export function hashId(id: Uint32Array, hashes: Uint32Array, at: number): void {
 }
 
 const bitsPerId = 16
-/** Where 16 bits an id serve best is 11; 8 cost less time and barely more needless questions. */
+/** With 16 bits per id, 11 is the optimum; 8 takes less time and causes few more needless queries. */
 const probes = 8
 
 function holds(bits: Uint32Array, start: number, step: number): boolean {
@@ -64,7 +69,7 @@ function holds(bits: Uint32Array, start: number, step: number): boolean {
   return true
 }
 
-/** The finalizer of MurmurHash3: spreads every bit of the word over all of it. */
+/** The finalizer of MurmurHash3, which spreads every bit over the complete word. */
 function mix(word: number): number {
   let mixed = word
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)

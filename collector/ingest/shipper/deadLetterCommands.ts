@@ -5,14 +5,14 @@ import { replayDeadLetters } from './replay.ts'
 
 const directoryIn = (dataDir: string): string => join(dataDir, 'dead_letters')
 
-/** `footfall dead-letters list`: prints each with its reason. */
+/** Prints each dead letter with its reason (`footfall dead-letters list`). */
 export function listDeadLetters(dataDir: string): void {
   const letters = readDeadLetters(directoryIn(dataDir)).flatMap((file) => file.letters)
   for (const { table, reason, row } of letters) console.log(`${table}: ${reason}\n  ${row}`)
   console.log(`${letters.length} dead letters`)
 }
 
-/** `footfall dead-letters replay`: tries them again. */
+/** Retries the dead letters (`footfall dead-letters replay`). */
 export async function replayRefused(
   openStore: () => Promise<ClickHouse>,
   dataDir: string,

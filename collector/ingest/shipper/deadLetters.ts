@@ -14,12 +14,12 @@ import {
 import { join } from 'node:path'
 import { syncDirectory } from '../spool/recover.ts'
 
-/** A row that ClickHouse refuses whatever is tried. */
+/** A row that ClickHouse always refuses. */
 export interface DeadLetter {
   table: string
-  /** ClickHouse's words. */
+  /** ClickHouse's message. */
   reason: string
-  /** The JSONEachRow line, as it was refused. */
+  /** The refused JSONEachRow line. */
   row: string
 }
 
@@ -42,7 +42,7 @@ export interface LetterFile {
   letters: DeadLetter[]
 }
 
-/** All dead letters of a directory; none when it is not there. */
+/** Reads all dead letters of a directory; none if it does not exist. */
 export function readDeadLetters(directory: string): LetterFile[] {
   if (!existsSync(directory)) return []
   return readdirSync(directory)
@@ -57,7 +57,7 @@ export function readDeadLetters(directory: string): LetterFile[] {
     }))
 }
 
-/** Leaves these letters in a file, and no file without letters. */
+/** Replaces the letters of a file, or deletes the file if there are none. */
 export function replaceDeadLetters(path: string, letters: readonly DeadLetter[]): void {
   if (letters.length === 0) {
     unlinkSync(path)
@@ -69,7 +69,7 @@ export function replaceDeadLetters(path: string, letters: readonly DeadLetter[])
   renameSync(`${path}.draft`, path)
 }
 
-/** Removes the letters whose row `isAbout` says is to go. */
+/** Deletes the letters with a row for which `isAbout` returns true. */
 export function dropDeadLetters(directory: string, isAbout: (row: string) => boolean): void {
   for (const { path, letters } of readDeadLetters(directory)) {
     const kept = letters.filter(({ row }) => !isAbout(row))

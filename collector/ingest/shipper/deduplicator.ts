@@ -20,16 +20,16 @@ import { warmRecentIds } from './warmRecentIds.ts'
 const clockToleranceMs = 120_000
 /** How far back the first lease reads ids from ClickHouse, which saves queries for the events of its first minutes. */
 const warmedMs = 2 * clockToleranceMs
-/** Ids of one query: ClickHouse takes bound values of at most 128 KiB, which are part of the address. */
+/** Ids of one query: ClickHouse accepts bound values of at most 128 KiB, which are part of the URL. */
 const idsPerQuery = 2_000
 
-/** The ids of a segment, as they were compared with the filter before the lease. */
+/** The ids of a segment, compared with the filter before the lease. */
 export interface SegmentIds {
-  /** Ids that may be stored already or occur twice: removeDuplicates asks ClickHouse for them. */
+  /** Ids that may be stored already or occur twice, for which removeDuplicates queries ClickHouse. */
   suspects: Set<string>
   /** The hashes of all its ids, line by line (`hashId`). */
   hashes: Uint32Array
-  /** The filter that they were compared with; findSuspects repeats the comparison when it has been replaced. */
+  /** The filter of the comparison; findSuspects repeats the comparison if it was replaced. */
   seen: BloomFilter
 }
 
@@ -65,7 +65,7 @@ export class Deduplicator {
   readonly leases: LeaseSource
   readonly #now: () => number
   #seen: BloomFilter
-  /** The recent ids from before `#seen` began were read into it, or cannot be read. */
+  /** Whether ids from before `#seen` began were read into it, or cannot be read. */
   #isWarm = false
   readonly #id = new Uint32Array(4)
 
@@ -108,8 +108,8 @@ export class Deduplicator {
     const lease = await this.leases.acquire(ids.hashes)
     waited()
     const { idsOfOthers } = lease
-    // At once, before anything can fail: the next lease does not repeat these ids. If some are unknown, the filter is
-    // incomplete, and a new one begins.
+    // Set at once, before anything can fail, because the next lease does not repeat these ids. If some are
+    // unknown, the filter is incomplete, and a new one begins.
     if (idsOfOthers === null) {
       this.#seen = new BloomFilter(this.#now())
       this.#isWarm = false
@@ -120,8 +120,8 @@ export class Deduplicator {
   }
 
   /**
-   * Step 3: the ids of a segment to ask ClickHouse for, including those that other collectors shipped before this
-   * lease. No insert of an earlier lease may still run.
+   * Step 3: returns the ids of a segment to look up in ClickHouse, including those that other collectors
+   * shipped before this lease. No insert of an earlier lease may still run.
    */
   async findSuspects(
     payloads: readonly Buffer[],
@@ -134,14 +134,14 @@ export class Deduplicator {
     return ids.suspects
   }
 
-  /** Abandons the lease, if we hold it, and stops waiting for one. */
+  /** Abandons a held lease, and stops waiting for one. */
   close(): void {
     this.leases.close()
   }
 
   /**
-   * Step 4: the payloads without the lines whose event is stored already or occurs earlier in them, and those lines.
-   * Every earlier segment must be stored.
+   * Step 4: returns the payloads without the lines whose event is stored already or occurs earlier in them,
+   * and these lines. Every earlier segment must be stored.
    */
   async removeDuplicates(
     payloads: Buffer[],
@@ -166,14 +166,17 @@ export class Deduplicator {
     return { payloads: kept.filter((payload) => payload.length > 0), duplicates }
   }
 
-  /** Reads recent ids into the filter. If that fails, the shipper asks ClickHouse for each event of its first minutes. */
+  /**
+   * Reads recent ids into the filter. If that fails, the shipper queries ClickHouse for each event of its
+   * first minutes.
+   */
   async #warm(): Promise<void> {
     const warmed = await warmRecentIds(this.#clickhouse, this.#now() - warmedMs).catch(() => null)
     if (warmed) this.#seen = warmed
     this.#isWarm = true
   }
 
-  /** Which of the ids are in ClickHouse, as "event_id project_id". */
+  /** Returns which of the ids are in ClickHouse, as "event_id project_id". */
   async #stored(ids: string[]): Promise<Set<string>> {
     const stored = new Set<string>()
     for (let from = 0; from < ids.length; from += idsPerQuery) {

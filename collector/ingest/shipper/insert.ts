@@ -6,9 +6,9 @@ import type { ShipLease } from '../log/eventLog.ts'
 import { splitLines } from '../spool/rowFields.ts'
 import { appendDeadLetter } from './deadLetters.ts'
 
-/** A segment as it will be inserted: decided once, so that every retry sends the same bytes. */
+/** A segment prepared for its insert, so that every retry sends the same bytes. */
 export interface Batch {
-  /** Names it in queries and dead letters. */
+  /** Name of the batch in queries and dead letters. */
   name: string
   payloads: Buffer[]
   token: string
@@ -16,7 +16,7 @@ export interface Batch {
   rows: number
   /** When its first row was written, epoch milliseconds. */
   oldestAt: number
-  /** Places, in the batch, of lines that are dead letters already. */
+  /** Indexes of the batch's lines that are dead letters already. */
   refused: Set<number>
 }
 
@@ -24,14 +24,14 @@ export interface InsertOptions {
   clickhouse: ClickHouse
   table: string
   deadLetterDirectory: string
-  /** The lease under which it is inserted; null for tables that need none. */
+  /** The lease of the insert; null for tables that need none. */
   lease: ShipLease | null
   observe: { deadLetter(reason: string): void }
 }
 
 /**
- * Inserts a batch as one block. If ClickHouse refuses its data, inserts everything except the invalid rows, which
- * become dead letters. Throws an error that a retry may pass; then insert the same batch again.
+ * Inserts a batch as one block. If ClickHouse refuses its data, inserts all rows except invalid ones, which
+ * become dead letters. Throws an error that a retry may fix; then insert the same batch again.
  */
 export async function insertBatch(options: InsertOptions, batch: Batch): Promise<void> {
   if (batch.payloads.length === 0) return
@@ -43,7 +43,10 @@ export async function insertBatch(options: InsertOptions, batch: Batch): Promise
   }
 }
 
-/** Inserts the two halves of lines that ClickHouse refused together; `from` is the place of the first in the batch. */
+/**
+ * Inserts the two halves of lines that ClickHouse refused together; `from` is the first line's index in the
+ * batch.
+ */
 async function insertHalves(
   options: InsertOptions,
   batch: Batch,
@@ -61,7 +64,7 @@ async function insertHalves(
       await send(options, batch, [Buffer.concat(part)], `${batch.token} ${at}+${part.length}`)
     } catch (error) {
       if (!isDataError(error)) throw error
-      // A batch of a single line comes here with itself as the first half.
+      // A batch of a single line arrives here as its own first half.
       if (part.length > 1) await insertHalves(options, batch, part, at)
       else {
         writeDeadLetter(options, batch.name, part[0]!.toString().trimEnd(), error.message)
@@ -71,7 +74,7 @@ async function insertHalves(
   }
 }
 
-/** Makes a row of a segment a dead letter. */
+/** Writes a row of a segment as a dead letter. */
 export function writeDeadLetter(
   {
     table,
@@ -100,7 +103,7 @@ function send(
   )
 }
 
-/** The payloads. Throws once the lease is lost: ClickHouse stores nothing of an insert whose end is missing. */
+/** Yields the payloads. Throws if the lease is lost: ClickHouse stores nothing of an incomplete insert. */
 async function* whileHeld(
   lease: ShipLease | null,
   payloads: readonly Buffer[],
@@ -112,10 +115,12 @@ async function* whileHeld(
   }
 }
 
-/** Passing a piece on costs as much as a hundred rows, so pieces are large; between two the lease is checked. */
+/**
+ * Passing on a piece costs as much as a hundred rows, so pieces are large; the lease is checked between two.
+ */
 const pieceBytes = 256 * 1024
 
-/** The same bytes in pieces. */
+/** Yields the same bytes in pieces. */
 function* piecesOf(payloads: readonly Buffer[]): Generator<Buffer> {
   for (const payload of payloads)
     for (let at = 0; at < payload.length; at += pieceBytes)
@@ -127,5 +132,8 @@ function requireHeld(lease: ShipLease | null): void {
     throw new Error('the lease to ship was lost, possibly to another collector')
 }
 
-/** The prefix of the query ids of all inserts of a segment, in ClickHouse's list of running queries; of '' any insert. */
+/**
+ * Returns the prefix of the query ids of a segment's inserts, for ClickHouse's list of running queries; with
+ * '' that of any insert.
+ */
 export const queryIdOf = (segment: string): string => `footfall-${segment.replace(/\.[a-z]+$/, '')}`

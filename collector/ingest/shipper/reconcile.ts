@@ -28,7 +28,7 @@ export async function withoutStoredLines(
   return missing.length === 0 ? [] : [Buffer.concat(missing)]
 }
 
-/** The seqs, among those of these lines of one spool, that ClickHouse has. */
+/** Returns which seqs of these lines of one spool ClickHouse has. */
 async function storedSeqs(
   clickhouse: ClickHouse,
   table: string,
@@ -52,13 +52,13 @@ async function storedSeqs(
   return stored.map(({ seq }) => Number(seq))
 }
 
-/** Without the limit of arguments that Math.min has. */
+/** Returns the minimum, without the argument limit of Math.min. */
 const leastOf = (values: readonly number[]): number =>
   values.reduce((least, value) => Math.min(least, value), Infinity)
 
 /**
- * True while any server still runs an insert whose query id begins with the prefix: one batch's, or with the prefix of
- * all, any batch's. Every server is asked, because one passes parts of an insert on to others.
+ * Whether any server still runs an insert whose query id begins with the prefix of one batch, or of all. All
+ * servers are queried, because a server passes parts of an insert on to others.
  */
 export async function isBeingInserted(
   { nodes }: ClickHouse,
@@ -67,7 +67,7 @@ export async function isBeingInserted(
   const running = await Promise.all(
     nodes.map((node) =>
       node.rows<{ queries: number }>({
-        // A query that another server sent does not run in our current database.
+        // A query from another server has a different current database.
         sql: `SELECT count() AS queries FROM system.processes
               WHERE startsWith(initial_query_id, {prefix:String})
                 AND (current_database = currentDatabase() OR NOT is_initial_query)`,

@@ -3,8 +3,8 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { type DeadLetter, readDeadLetters, replaceDeadLetters } from './deadLetters.ts'
 
 /**
- * Inserts the dead letters of a directory again, `most` at the most; those that are refused again stay, with the new
- * reason. A letter that was inserted before its file could be changed is stored once all the same.
+ * Inserts at most `most` dead letters of a directory again; refused ones stay, with the new reason. A letter
+ * that was inserted before its file could be updated is still stored once.
  */
 export async function replayDeadLetters(
   clickhouse: ClickHouse,

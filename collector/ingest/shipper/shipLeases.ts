@@ -2,18 +2,21 @@ import pg from 'pg'
 import { runEvery } from '../../platform/runEvery.ts'
 import type { LeaseSource, ShipLease } from '../log/eventLog.ts'
 
-/** The key of the advisory lock: any number that nothing else in our database locks. */
+/** The key of the advisory lock: any number that no other lock in our database uses. */
 const turnsLock = 7_306_080
-/** PostgreSQL ends a session that is silent for so long, and with it the lease. */
+/** PostgreSQL ends a session, and with it the lease, after this silence. */
 const silenceMsMax = 10_000
 const heartbeatMs = 2_000
 /** An idle session is closed before PostgreSQL ends it, which PostgreSQL would log as an error. */
 const idleMsMax = 5_000
-/** How long an answer may take before the lease counts as lost: well before PostgreSQL grants it to another collector. */
+/**
+ * Time limit of a response, after which the lease counts as lost: well before PostgreSQL grants it to another
+ * collector.
+ */
 const answerMsMax = 4_000
 /**
- * We hold the lease for so long after PostgreSQL last received one of our messages, regardless of stalls of
- * our process.
+ * How long the lease is certainly ours after PostgreSQL received our last message, even if our process
+ * stalls.
  */
 const heldMs = 9_000
 const lockWaitMsMax = 30_000
@@ -25,7 +28,7 @@ const lockWaitMsMax = 30_000
  * collector publishes the ids that it is about to ship to the other collectors.
  */
 export class ShipLeases implements LeaseSource {
-  /** Any other collector may be inserting anything. */
+  /** Empty, because any other collector may be inserting any batch. */
   readonly batchPrefix = ''
   readonly #postgresUrl: string
   readonly #collectorId: string
@@ -70,7 +73,7 @@ export class ShipLeases implements LeaseSource {
     }
   }
 
-  /** Ends the session, whatever it is doing. */
+  /** Ends the session at once. */
   close(): void {
     clearTimeout(this.#closeWhenIdle)
     if (this.#session) this.#drop(this.#session)

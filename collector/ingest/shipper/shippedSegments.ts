@@ -9,10 +9,10 @@ export interface ShippedSegmentsOptions {
   table: string
   /** How long a batch is kept. */
   keepMs: number
-  /** Called with a batch of which ClickHouse lacks rows. */
+  /** Called with a batch whose rows are partly missing in ClickHouse. */
   lacksRows(position: string): void
   retry(error: Error, position: string): void
-  /** Ends the looking. */
+  /** Ends the search. */
   signal: AbortSignal
 }
 
@@ -28,7 +28,7 @@ export class ShippedSegments {
   readonly #kept = new Map<string, NodeJS.Timeout>()
   readonly #inDoubt: { position: string; receivedFrom: number }[] = []
   #looking: Promise<void> | null = null
-  /** Of each shard. */
+  /** Start time of each shard. */
   #startedAt: readonly number[] | null = null
   #restarts = 0
   #serverIsInDoubt = true
@@ -38,7 +38,7 @@ export class ShippedSegments {
     this.#options = options
   }
 
-  /** How many are to be looked for. */
+  /** Number of batches to verify. */
   get inDoubt(): number {
     return this.#inDoubt.length
   }
@@ -51,7 +51,7 @@ export class ShippedSegments {
     )
   }
 
-  /** Keeps one that ClickHouse has. */
+  /** Keeps a batch that ClickHouse has. */
   keep(position: string): void {
     clearTimeout(this.#kept.get(position))
     if (Date.now() < this.#needsRoomUntil) this.#remove(position)
@@ -62,7 +62,7 @@ export class ShippedSegments {
     }
   }
 
-  /** Removes what is kept, now and for as long as it would be. */
+  /** Deletes kept batches, now and for the retention time. */
   makeRoom(): void {
     this.#needsRoomUntil = Date.now() + this.#options.keepMs
     for (const [position, timer] of this.#kept) {
@@ -71,12 +71,12 @@ export class ShippedSegments {
     }
   }
 
-  /** The next answer may come from a server that was restarted, and that has lost the last batches. */
+  /** The next response may come from a restarted server that has lost the last batches. */
   doubtServer(): void {
     this.#serverIsInDoubt = true
   }
 
-  /** Sees whether a server in doubt is the one that confirmed the last segments. */
+  /** Checks whether a server in doubt is the one that confirmed the last segments. */
   async settleDoubt(): Promise<void> {
     if (this.#serverIsInDoubt) await this.noticeRestart()
   }
@@ -90,16 +90,16 @@ export class ShippedSegments {
     const known = this.#startedAt
     this.#startedAt = startedAt
     this.#serverIsInDoubt = false
-    // Both numbers are rounded to the second.
+    // ClickHouse rounds both times to the second.
     if (!known || !startedAt.some((at, shard) => at > known[shard]! + 1)) return
     this.#restarts++
     this.lookFor([...this.#kept.keys()])
   }
 
-  /** Looks for segments in ClickHouse. */
+  /** Searches ClickHouse for segments. */
   lookFor(positions: readonly string[]): void {
     for (const position of positions) {
-      // It must not be removed while it waits.
+      // A segment must not be deleted while it waits for the search.
       clearTimeout(this.#kept.get(position))
       this.#kept.delete(position)
       this.#inDoubt.push({ position, receivedFrom: this.#options.partition.receivedFrom(position) })
@@ -107,7 +107,7 @@ export class ShippedSegments {
     this.#look()
   }
 
-  /** Stops after `signal`; the segments stay. */
+  /** Stops after `signal` aborts; the segments stay. */
   async stop(): Promise<void> {
     await this.#looking
     for (const timer of this.#kept.values()) clearTimeout(timer)
@@ -146,7 +146,7 @@ export class ShippedSegments {
     }
   }
 
-  /** False, too, where rows were left out: as duplicates or dead letters. */
+  /** Also false if rows were omitted as duplicates or dead letters. */
   async #isStored(position: string): Promise<boolean> {
     const { clickhouse, partition, table } = this.#options
     const { payloads } = await partition.consume(position, Buffer.allocUnsafeSlow)
@@ -160,7 +160,7 @@ export class ShippedSegments {
   }
 }
 
-/** When a server was started, seconds since 1970. */
+/** Returns when a server was started, seconds since 1970. */
 async function startOf(clickhouse: ClickHouse): Promise<number> {
   const [server] = await clickhouse.rows<{ started_at: number }>({
     sql: 'SELECT toUnixTimestamp(now()) - uptime() AS started_at',

@@ -14,9 +14,9 @@ export interface ShipperOptions {
   table: string
   /** The partition that it consumes; default the machine's spool. */
   partition?: LogPartition
-  /** Removes events that are stored already; null for tables whose rows have no event_id. */
+  /** Removes events that are already stored; null for tables whose rows have no event_id. */
   duplicates: Deduplicator | null
-  /** The right to insert, where `duplicates` brings none; default null: none is needed. */
+  /** The leases, if `duplicates` provides none; default null: none are needed. */
   leases?: LeaseSource | null
   deadLetterDirectory: string
   /** How long a shipped segment is kept, in case ClickHouse loses it in a crash. */
@@ -27,7 +27,10 @@ export interface ShipperOptions {
 /** Reports of a shipper, for metrics and logs. */
 export interface ShipObserver {
   shipped(rows: number, ageMs: number): void
-  /** These lines are left out because their events are stored already. A retry of the segment reports them again. */
+  /**
+   * Reports lines that are omitted because their events are stored already. A retry of the segment reports
+   * them again.
+   */
   duplicates(lines: readonly Buffer[]): void
   deadLetter(reason: string): void
   retry(error: Error, batch: string): void
@@ -36,13 +39,16 @@ export interface ShipObserver {
 /** A batch in the queue. */
 interface WaitingBatch {
   position: string
-  /** It may have been inserted: its process was killed, the lease was lost, or ClickHouse crashed since. */
+  /**
+   * Whether it may have been inserted: its process was killed, the lease was lost, or ClickHouse crashed
+   * since.
+   */
   isUncertain: boolean
   /** When its first row, the earliest, was received; epoch milliseconds. */
   receivedFrom: number
 }
 
-/** A segment that is ready for its insert. Retries use it again, as long as its lease is held. */
+/** A segment that is ready for its insert. Retries reuse it while its lease is held. */
 interface Shipment {
   /** Null for tables that need no lease. */
   lease: ShipLease | null
@@ -56,7 +62,9 @@ interface Shipment {
 const retryMsFirst = 100
 const retryMsMax = 1_000
 const damagedReason = 'a record of the spool on disk, or one next to it, has changed'
-/** How long a lease is kept whose insert fails: another collector may reach ClickHouse. */
+/**
+ * How long a lease is kept while its insert fails, because another collector may be able to reach ClickHouse.
+ */
 const failingLeaseMs = 10_000
 /** How long an insert of an abandoned lease may take to appear in ClickHouse's list of running queries. */
 const arrivingMs = 1_000
@@ -117,12 +125,12 @@ export class Shipper {
     })
   }
 
-  /** Batches that wait, including the current one, and shipped ones that are being verified. */
+  /** Number of waiting batches, including the current one and those being verified. */
   get backlog(): number {
     return this.#waiting.length + this.#shipped.inDoubt
   }
 
-  /** All rows of its batches that were received before this time, epoch milliseconds, are in ClickHouse; Infinity: all. */
+  /** All its rows received before this time, epoch milliseconds, are in ClickHouse; Infinity: all. */
   get lowMark(): number {
     return this.#waiting.reduce(
       (least, { receivedFrom }) => Math.min(least, receivedFrom),
@@ -136,7 +144,7 @@ export class Shipper {
       this.#enqueue(position, false)
   }
 
-  /** Queues batches that an earlier process left, committed or not. */
+  /** Queues batches of an earlier process, committed or not. */
   addUncertain(positions: readonly string[]): void {
     // Rows without an event_id are inserted again: ClickHouse recognizes their segments by their tokens.
     const isVerified = (position: string) =>
@@ -300,12 +308,12 @@ export class Shipper {
     this.#shipped.keep(committed)
   }
 
-  /** Ends early when we stop. */
+  /** Waits, but returns early when the shipper stops. */
   #pause(ms: number): Promise<void> {
     return delay(ms, undefined, { signal: this.#stopping.signal }).catch(() => {})
   }
 }
 
-/** Whether a lease under which an insert failed may be used for another try of the same bytes. */
+/** Whether a failed insert may be retried with the same bytes under its lease. */
 const isUsableForRetry = (lease: ShipLease): boolean =>
   lease.isHeld() && Date.now() - lease.acquiredAt < failingLeaseMs

@@ -36,8 +36,8 @@ export function openShippers(
 }
 
 /**
- * Hands the segments that an ended process left in a part of a spool to the shippers. At the start of the service any of
- * them may have been inserted; when only a worker has died, none of them was.
+ * Passes the segments of an ended process in a part of a spool to the shippers. At the start of the service,
+ * some may have been inserted; after the death of a worker alone, none was.
  */
 export function recoverSpool(part: string, shippers: Shippers, isServiceStart: boolean): void {
   for (const { table, path } of tableDirectories(part)) {

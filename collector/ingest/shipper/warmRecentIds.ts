@@ -2,15 +2,18 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { idWordsAt, nextLineAt } from '../spool/rowFields.ts'
 import { BloomFilter, hashId } from './bloomFilter.ts'
 
-/** Reading more ids would take longer than asking for those that arrive. A filter's slice holds twice as many. */
+/**
+ * Reading more ids would take longer than queries for the arriving ones. A filter's slice holds twice as
+ * many.
+ */
 const idsMax = 2_000_000
 const timeoutMs = 10_000
 const newline = 0x0a
 
 /**
- * Builds a filter of the ids of all stored events received since a time, epoch milliseconds. So a shipper
- * that has started does not query for each id. Null if there are too many. Call it only when no earlier
- * insert is on its way to ClickHouse.
+ * Returns a filter with the ids of all stored events received since a time, epoch milliseconds. So a new
+ * shipper does not query for each id. Null if there are too many. Call it only when no earlier insert is
+ * running.
  */
 export async function warmRecentIds(
   clickhouse: ClickHouse,
@@ -22,7 +25,7 @@ export async function warmRecentIds(
             LIMIT {most:UInt64}`,
       params: { since, most: idsMax + 1 },
     },
-    // Its lines begin like those of a segment, so idWordsAt reads them.
+    // Lines begin like those of a segment, so that idWordsAt can read them.
     'JSONEachRow',
     AbortSignal.timeout(timeoutMs),
   )

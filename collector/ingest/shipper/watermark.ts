@@ -23,7 +23,7 @@ export function keepWatermark({
   keep,
   log,
 }: {
-  /** What each worker says; null when one does not answer. */
+  /** Returns the mark of each worker; null if one does not answer. */
   workers: { lowMarks(latestMs: number, published: number): Promise<number[] | null> }
   shipper: Pick<Shipper, 'lowMark' | 'noticeRestart'>
   postgres: Postgres

@@ -7,7 +7,7 @@ import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { StartError } from '../../platform/startError.ts'
 import { aheadMsMax } from './sharedClock.ts'
 
-/** The id of the collector whose data directory this is; made at its first start. */
+/** Returns the collector id of a data directory, which the first start creates. */
 export function collectorIdOf(dataDir: string): string {
   const path = join(dataDir, 'collector_id')
   try {
@@ -30,7 +30,7 @@ export const registerCollector = (
   collectorId: string,
 ): Promise<{ mark: number; setBackMs: number }> =>
   inTransaction(postgres, async (client) => {
-    // No watermark moves between our read of them and our own.
+    // Prevents that watermarks change between our read and our write.
     await client.query('LOCK TABLE collectors IN EXCLUSIVE MODE')
     const ahead = await client.query<{ ms: number }>(
       `WITH clock AS (SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms),
@@ -54,7 +54,7 @@ export const registerCollector = (
     return { mark: rows[0]!.mark, setBackMs: Math.max(0, ...ahead.rows.map(({ ms }) => ms)) }
   })
 
-/** Publishes a collector's watermark, which may go back: ClickHouse has lost what it had confirmed. */
+/** Publishes a collector's watermark, which decreases if ClickHouse has lost confirmed rows. */
 export async function publishWatermark(
   postgres: Postgres,
   collectorId: string,
@@ -69,8 +69,8 @@ export async function publishWatermark(
 }
 
 /**
- * Releases the watermark of a collector that receives nothing more and has everything in ClickHouse: `complete_until`
- * no longer waits for it. Its row stays, because erasures wait for its disk.
+ * Releases the watermark of a collector that receives no more events and whose events are all in ClickHouse:
+ * `complete_until` no longer waits for it. Its row stays, because erasures wait for its disk.
  */
 export async function releaseCollector(postgres: Postgres, collectorId: string): Promise<void> {
   await postgres.query(
@@ -82,7 +82,7 @@ export async function releaseCollector(postgres: Postgres, collectorId: string):
 }
 
 /**
- * ClickHouse has everything that any collector received before this time, epoch milliseconds. Null if no
+ * Returns the time, epoch milliseconds, before which all received events are in ClickHouse. Null if no
  * machine collects.
  */
 export async function readCompleteUntil(postgres: Postgres): Promise<number | null> {
@@ -92,7 +92,10 @@ export async function readCompleteUntil(postgres: Postgres): Promise<number | nu
   return rows[0]!.mark
 }
 
-/** Publishes up to when a collector has shipped what it accepted, and freed its dead letters of whom erasures name. */
+/**
+ * Publishes the time until which a collector has shipped its accepted events and removed dead letters of
+ * erased people.
+ */
 export async function publishErasedUntil(
   postgres: Postgres,
   collectorId: string,
@@ -105,8 +108,8 @@ export async function publishErasedUntil(
 }
 
 /**
- * Time until which all collectors have erased data, epoch milliseconds: no spool can return data with an
- * earlier erasure. Infinity if no machine collects. A lost collector delays it until it is retired.
+ * Returns the time until which all collectors have erased data, epoch milliseconds: no spool can return data
+ * with an earlier erasure. Infinity if no machine collects. A lost collector delays it until it is retired.
  */
 export async function readErasedUntil(postgres: Postgres): Promise<number> {
   const { rows } = await postgres.query<{ mark: number | null }>(
@@ -115,7 +118,7 @@ export async function readErasedUntil(postgres: Postgres): Promise<number> {
   return rows[0]!.mark ?? Infinity
 }
 
-/** `footfall collectors list`. */
+/** Prints the collectors (`footfall collectors list`). */
 export async function listCollectors(postgres: Postgres): Promise<void> {
   const { rows } = await postgres.query<{
     collector_id: string
@@ -136,8 +139,8 @@ export async function listCollectors(postgres: Postgres): Promise<void> {
 }
 
 /**
- * `footfall collectors retire ID`: gives up its unshipped events, so that complete_until no longer waits for
- * it.
+ * Retires a collector (`footfall collectors retire ID`): abandons its unshipped events, so that
+ * complete_until no longer waits for it.
  */
 export async function retireCollector(postgres: Postgres, collectorId: string): Promise<void> {
   const { rowCount } = await postgres.query(

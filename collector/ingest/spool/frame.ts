@@ -10,23 +10,23 @@ const headerBytes = 28
 
 const utf8BytesPerChar = 3
 
-/** Encodes records into one buffer that is used again, so that a busy spool leaves nothing to collect. */
+/** Encodes records into one reused buffer, so that a busy spool creates no garbage. */
 export class FrameEncoder {
   #buffer = Buffer.allocUnsafeSlow(64 * 1024)
   #end = headerBytes
   #rows = 0
 
-  /** Adds the text of a row to the record that `finish` gives; of `ending` instead of its last character, a brace. */
+  /** Adds the text of a row to the current record, with `ending` in place of its last character, a brace. */
   add(row: string, ending: string): void {
     const bytesMax = (row.length + ending.length) * utf8BytesPerChar
     if (this.#buffer.length < this.#end + bytesMax) this.#grow(this.#end + bytesMax)
-    // Row by row: one that is not ASCII would make a joined text slow to encode.
+    // Rows are encoded one by one, because one non-ASCII row would make a joined text slow to encode.
     const end = this.#end + this.#buffer.write(row, this.#end) - 1
     this.#end = end + this.#buffer.write(ending, end, 'latin1')
     this.#rows++
   }
 
-  /** The record of all that was added since the last one, header and payload; good until the next `add`. */
+  /** Returns the record of all rows since the last one, header and payload; valid until the next `add`. */
   finish(): Buffer {
     const payload = this.#buffer.subarray(headerBytes, this.#end)
     const header = `#${hex(payload.length)} ${hex(crc32(payload, this.#rows))} ${hex(this.#rows)}\n`
@@ -45,10 +45,10 @@ export class FrameEncoder {
 }
 
 export interface SegmentContent {
-  /** The JSONEachRow lines of each complete record, in order; views into the segment's bytes. */
+  /** The JSONEachRow lines of each complete record, in order, as views into the segment's bytes. */
   payloads: Buffer[]
   rows: number
-  /** Bytes up to the end of the last complete record: the rest is a torn write, never acknowledged. */
+  /** The end of the last complete record. Bytes after it are a torn write, which was never acknowledged. */
   wholeBytes: number
   /** Bytes outside complete records: a torn write at the end of an open segment, damage elsewhere. */
   others: Buffer[]
@@ -75,7 +75,7 @@ export function decodeSegment(segment: Buffer): SegmentContent {
   return content
 }
 
-/** The record that begins there; null without a complete one. */
+/** Returns the record at a position; null without a complete one. */
 function readRecord(
   segment: Buffer,
   at: number,

@@ -12,8 +12,8 @@ interface TableDirectory {
 }
 
 /**
- * Which table's segments a directory has, by its name. They lie in `<spool>/<worker>/<table>`; the first version had
- * them in `<spool>/<table>`, two of them by other names.
+ * Maps directory names to tables. The path is `<spool>/<worker>/<table>`; the first version used
+ * `<spool>/<table>`, two of them with other names.
  */
 const tables: Readonly<Record<string, SpooledTable>> = {
   events: 'events',
@@ -23,7 +23,7 @@ const tables: Readonly<Record<string, SpooledTable>> = {
   links: 'identity_links',
 }
 
-/** Top level of a spool directory: one directory for each worker, including those of earlier starts. */
+/** Returns the top-level directories of a spool: one for each worker, including those of earlier starts. */
 export const spoolParts = (spoolDirectory: string): string[] =>
   existsSync(spoolDirectory)
     ? readdirSync(spoolDirectory, { withFileTypes: true })
@@ -31,7 +31,7 @@ export const spoolParts = (spoolDirectory: string): string[] =>
         .map(({ name }) => join(spoolDirectory, name))
     : []
 
-/** All directories of segments in a part of a spool, from any version. */
+/** Returns all directories of segments in a part of a spool, from any version. */
 export function tableDirectories(part: string): TableDirectory[] {
   const own = tableOf(part)
   if (own) return [{ table: own, path: part }]
@@ -41,7 +41,7 @@ export function tableDirectories(part: string): TableDirectory[] {
   })
 }
 
-/** Files in a spool that no version up to this one creates: they are not shipped. */
+/** Returns files in a spool that no version up to this one creates, and that are not shipped. */
 export function unknownFiles(spoolDirectory: string): string[] {
   if (!existsSync(spoolDirectory)) return []
   const known = new Set(

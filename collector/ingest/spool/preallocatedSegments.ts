@@ -3,7 +3,7 @@ import { createSpare, removeSpare, type SegmentFile } from './segmentFile.ts'
 /** After this many commits to one segment its spool is busy, and the next segment is preallocated. */
 const busyCommits = 8
 const roomMin = 1024 * 1024
-/** A spare that is not taken within this time is removed: most spools are idle most of the time. */
+/** An unused spare is removed after this time, because most spools are idle most of the time. */
 const idleMsMax = 2_000
 
 /** The next segment of a busy spool, preallocated while the current one is written: at most one, the spare. */
@@ -12,7 +12,7 @@ export class PreallocatedSegments {
   readonly #roomMax: number
   #made = 0
   #commits = 0
-  /** Bytes of the segment that is written, and of the one before. */
+  /** Bytes of the current segment, and of the previous one. */
   #bytes = 0
   #lastBytes = 0
   #spare: SegmentFile | null = null
@@ -20,7 +20,10 @@ export class PreallocatedSegments {
   #idle: NodeJS.Timeout | undefined
   #isClosed = false
 
-  /** `prefix`: the beginning of their paths, which no other segment has. `roomMax`: bytes of the largest one. */
+  /**
+   * `prefix`: the beginning of their paths, which is unique to this spool. `roomMax`: bytes of the largest
+   * one.
+   */
   constructor(prefix: string, roomMax: number) {
     this.#prefix = prefix
     this.#roomMax = roomMax
@@ -35,18 +38,18 @@ export class PreallocatedSegments {
     this.#commits++
     this.#bytes = bytes
     if (this.#commits < busyCommits || this.#spare || this.#making || this.#isClosed) return
-    // Twice the last one's bytes: a spool that gets busier has larger segments.
+    // Twice the previous size, because a spool that becomes busier has larger segments.
     const room = Math.min(this.#roomMax, Math.max(roomMin, 2 * Math.max(bytes, this.#lastBytes)))
     this.#making = createSpare(`${this.#prefix}.next${++this.#made}.spare`, room)
       .then((spare) => this.#keep(spare))
-      // Without room for it on the disk the next segment grows as it is written.
+      // If the disk lacks space for a spare, the next segment grows as it is written.
       .catch(() => {})
       .finally(() => {
         this.#making = null
       })
   }
 
-  /** Gives the spare, if there is one, to the caller. */
+  /** Transfers the spare, if there is one, to the caller. */
   take(): SegmentFile | null {
     clearTimeout(this.#idle)
     this.#commits = 0

@@ -23,7 +23,7 @@ export type SegmentState = 'spare' | 'open' | 'seg' | 'done'
 export const inState = (path: string, state: SegmentState): string =>
   path.replace(/\.[a-z]+$/, `.${state}`)
 
-/** The segments of a directory that are in a state, oldest first; none when there is no such directory. */
+/** Returns the segments of a directory in a state, oldest first; none if the directory does not exist. */
 export function segmentsIn(directory: string, state: SegmentState): string[] {
   try {
     return readdirSync(directory)
@@ -38,18 +38,18 @@ export function segmentsIn(directory: string, state: SegmentState): string[] {
 
 /**
  * Seals the files that an ended process left open in its directory, each truncated to its complete records.
- * Returns all sealed segments that wait, oldest first. Only the directory's owner may call it, before it
- * writes.
+ * Returns all sealed segments that are not shipped, oldest first. Only the directory's owner may call it,
+ * before it writes.
  */
 export function recoverSegments(directory: string): string[] {
-  // A spare that was taken may have lost its new name in a crash.
+  // A crash may have undone the rename of a spare in use.
   for (const path of [...segmentsIn(directory, 'open'), ...segmentsIn(directory, 'spare')])
     sealLeftover(path)
   syncDirectory(directory)
   return segmentsIn(directory, 'seg')
 }
 
-/** Cuts a segment's torn tail, makes the rest durable and seals it; an empty one is removed. */
+/** Truncates a torn segment, makes the rest durable and seals it; an empty one is removed. */
 export function sealLeftover(path: string): string | null {
   const { wholeBytes } = decodeSegment(readFileSync(path))
   if (wholeBytes === 0) {
@@ -65,12 +65,12 @@ export function sealLeftover(path: string): string | null {
   return sealed
 }
 
-/**
- * More bytes than the columns that all rows of a beacon share, including received_at, and those before them.
- */
+/** More bytes than the columns before and including received_at. */
 const headBytes = 2_048
 
-/** When the first row of a segment was received, epoch milliseconds: no row in it is earlier. 0 when it does not say. */
+/**
+ * Returns when the first, and so earliest, row of a segment was received, epoch milliseconds; 0 if unknown.
+ */
 export function receivedFrom(segment: string): number {
   const fd = openSync(segment, 'r')
   try {
@@ -82,11 +82,11 @@ export function receivedFrom(segment: string): number {
   }
 }
 
-/** The same of the bytes that a segment begins with. */
+/** Returns the time of receipt from the first bytes of a segment. */
 export const receivedFirst = (segment: Buffer): number =>
   Date.parse(receivedAtOf(segment.subarray(0, headBytes))) || 0
 
-/** A file's name is durable only when its directory is. */
+/** Makes file names durable, which requires a sync of their directory. */
 export function syncDirectory(directory: string): void {
   const fd = openSync(directory, 'r')
   fsyncSync(fd)

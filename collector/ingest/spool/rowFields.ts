@@ -12,13 +12,13 @@ const comma = 0x2c
 const dash = 0x2d
 const newline = 0x0a
 
-/** Where the line after the one at `start` begins. */
+/** Returns the start of the next line. */
 export function nextLineAt(payload: Buffer, start: number): number {
   const end = payload.indexOf(newline, start)
   return end === -1 ? payload.length : end + 1
 }
 
-/** The lines of a payload, without copying; each ends with its newline. */
+/** Returns the lines of a payload, without copying; each ends with its newline. */
 export function splitLines(payload: Buffer): Buffer[] {
   const lines: Buffer[] = []
   for (let start = 0, next = 0; start < payload.length; start = next) {
@@ -28,10 +28,10 @@ export function splitLines(payload: Buffer): Buffer[] {
   return lines
 }
 
-/** The event_id of a line, lower case. */
+/** Returns the event_id of a line, lower case. */
 export const eventIdOf = (line: Buffer): string => line.toString('latin1', idAt, idAt + idLength)
 
-/** The event_id of the line that starts at `start`, as its four 32-bit words. */
+/** Reads the event_id of the line at `start`, as its four 32-bit words. */
 export function idWordsAt(payload: Buffer, start: number, words: Uint32Array): void {
   let word = 0
   let digits = 0
@@ -45,13 +45,13 @@ export function idWordsAt(payload: Buffer, start: number, words: Uint32Array): v
 }
 
 /**
- * The time in the id of a captured event (collector/ingest/normalize), epoch milliseconds by the page's
- * clock; NaN for an id that its sender chose. The id is given as its words.
+ * Returns the time in the id of a captured event (collector/ingest/normalize), epoch milliseconds by the
+ * page's clock. NaN for an id that its sender chose. The id is given as its words.
  */
 export const idMillis = (words: Uint32Array): number =>
   ((words[1]! >>> 12) & 0xf) === 8 ? words[0]! * 65_536 + (words[1]! >>> 16) : Number.NaN
 
-/** The ts_millis of the line that starts at `start`. */
+/** Returns the ts_millis of the line at `start`. */
 export function tsMillisAt(payload: Buffer, start: number): number {
   let value = 0
   let at = start + tsAt
@@ -62,18 +62,20 @@ export function tsMillisAt(payload: Buffer, start: number): number {
   return isNegative ? -value : value
 }
 
-/** The columns come before event_data, and no text in them can hold this with its quotation marks unescaped. */
+/**
+ * The columns precede event_data, and no text in them can contain this key with unescaped quotation marks.
+ */
 export const projectIdOf = (line: Buffer): string => textAfter(line, '"project_id":"', idLength)
 
 /** ISO 8601 with milliseconds. */
 export const receivedAtOf = (line: Buffer): string => textAfter(line, '"received_at":"', 24)
 
-/** The last member of every line. */
+/** Returns seq, the last member of every line. */
 export function seqOf(line: Buffer): number {
   return Number.parseInt(line.toString('latin1', line.lastIndexOf('"seq":') + '"seq":'.length), 10)
 }
 
-/** The last member but one of every line. */
+/** Returns spool_id, the last but one member of every line. */
 export const spoolIdOf = (line: Buffer): string => {
   const at = line.lastIndexOf('"spool_id":"') + '"spool_id":"'.length
   return line.toString('latin1', at, at + idLength)

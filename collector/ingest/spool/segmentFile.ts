@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { inState } from './recover.ts'
 
-// Each of these may wait for the journal of the file system: none does it on the event loop.
+// File operations that may wait for the file system's journal, so they run off the event loop.
 const files = {
   open: promisify(open),
   write: promisify(write),
@@ -30,7 +30,7 @@ const files = {
 /** A file that a spool writes. */
 export interface SegmentFile {
   path: string
-  /** Null once it is closed. */
+  /** Null after it was closed. */
   fd: number | null
   /**
    * Bytes of zeros that were on disk before the first row. Overwriting them changes nothing else of the file.
@@ -40,7 +40,7 @@ export interface SegmentFile {
   room: number
 }
 
-/** A write to such a file returns when it is durable: one system call where write and fdatasync are two. */
+/** A write to such a file returns when it is durable: one system call instead of write and fdatasync. */
 const durable = constants.O_WRONLY | constants.O_DSYNC
 
 /** Creates a file that grows with its content. */
@@ -52,7 +52,7 @@ export async function createSegment(path: string): Promise<SegmentFile> {
 
 const zeros = Buffer.alloc(256 * 1024)
 
-/** Makes a file of zeros ahead of time, `<…>.spare`. Where it cannot, it leaves nothing and rejects. */
+/** Creates a file of zeros ahead of time, `<…>.spare`. After a failure it leaves no file and rejects. */
 export async function createSpare(path: string, room: number): Promise<SegmentFile> {
   const made = await files.open(path, 'wx', 0o600)
   try {
@@ -69,7 +69,9 @@ export async function createSpare(path: string, room: number): Promise<SegmentFi
   }
 }
 
-/** Makes a spare the segment that is written. Should its new name be lost in a crash, it is found by the old one. */
+/**
+ * Renames a spare to the current segment. If a crash undoes the rename, the file is found under its old name.
+ */
 export async function takeSpare(spare: SegmentFile, path: string): Promise<SegmentFile> {
   await files.rename(spare.path, path)
   return { ...spare, path }
@@ -87,7 +89,7 @@ export async function writeDurably({ fd }: SegmentFile, bytes: Buffer, at: numbe
       .bytesWritten
 }
 
-/** Gives a file its final name, cut to `bytes`. May be tried again. */
+/** Truncates a file to `bytes` and gives it its final name. It may be repeated. */
 export async function sealSegment(file: SegmentFile, bytes: number): Promise<string> {
   if (file.fd !== null && file.room > bytes) await files.truncate(file.fd, bytes)
   await closeSegment(file)
@@ -102,22 +104,22 @@ export async function closeSegment(file: SegmentFile): Promise<void> {
   if (fd !== null) await files.close(fd)
 }
 
-/** A file's name is durable only when its directory is. */
+/** Makes a file's name durable, which requires a sync of its directory. */
 async function syncDirectoryOf(path: string): Promise<void> {
   const fd = await files.open(dirname(path), 'r')
   await files.syncAll(fd).finally(() => files.close(fd))
 }
 
-/** The sealed segments of a directory that are not shipped yet, in no order. */
+/** Returns the sealed segments of a directory that are not shipped yet, in no order. */
 export async function sealedIn(directory: string): Promise<string[]> {
   const names = await files.readdir(directory)
   return names.filter((name) => name.endsWith('.seg')).map((name) => join(directory, name))
 }
 
-/** Bytes of the sealed segments of a directory. */
+/** Returns the size of the sealed segments of a directory. */
 export async function sealedBytesIn(directory: string): Promise<number> {
   const sizes = await Promise.all(
-    // One may be shipped meanwhile.
+    // A segment may be shipped meanwhile.
     (await sealedIn(directory)).map((path) =>
       files.stat(path).then(
         ({ size }) => size,

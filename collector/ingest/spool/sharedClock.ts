@@ -1,6 +1,6 @@
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** Largest lead of this machine's clock over PostgreSQL's; beyond it the clock counts as wrong. */
+/** Largest accepted lead of this machine's clock over PostgreSQL's. */
 export const aheadMsMax = 5_000
 
 /**
@@ -9,11 +9,14 @@ export const aheadMsMax = 5_000
  * them.
  */
 export interface SharedClock {
-  /** Epoch milliseconds that PostgreSQL's clock has certainly reached; -Infinity before the first comparison. */
+  /**
+   * Returns epoch milliseconds that PostgreSQL's clock has certainly reached; -Infinity before the first
+   * comparison.
+   */
   earliest(): number
-  /** Epoch milliseconds that it has certainly not passed; Infinity before the first comparison. */
+  /** Returns epoch milliseconds that it has certainly not passed; Infinity before the first comparison. */
   latest(): number
-  /** Takes over that it is now at most `latestMs`, as another process of this machine found. */
+  /** Applies the upper bound that another process of this machine found. */
   note(latestMs: number): void
   /** Queries PostgreSQL. Rejects without it. */
   compare(postgres: Postgres): Promise<void>

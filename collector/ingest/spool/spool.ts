@@ -18,21 +18,24 @@ import {
 } from './segmentFile.ts'
 import { aheadMsMax, type SharedClock } from './sharedClock.ts'
 
-/** Thrown by `append` when nothing was kept. */
+/** Thrown by `append` if no row was stored. */
 export class SpoolUnavailable extends LogUnavailable {}
 
 export interface SpoolOptions {
-  /** Owned by this process alone, and recovered (recoverSegments) before it is opened. */
+  /** Owned by this process alone, and recovered (recoverSegments) before the spool is opened. */
   directory: string
   /** A segment is sealed when it is this large… */
   segmentBytesMax: number
-  /** …or this old; a segment that fills fast gets twice the time. It also grows on while earlier ones wait for the shipper. */
+  /**
+   * …or this old; a segment that fills fast gets twice the time. It also keeps growing while earlier ones
+   * wait for the shipper.
+   */
   sealAfterMs: number
-  /** Bytes of all segments that wait; past this, `append` refuses. */
+  /** Bytes of all unshipped segments beyond which `append` refuses. */
   bytesMax: number
-  /** Called with a segment's path when it may be shipped. */
+  /** Called with a segment's path when it is ready to ship. */
   onSealed: (path: string) => void
-  /** Called when the disk has no room, at most once a second. */
+  /** Called when the disk is full, at most once a second. */
   onNoRoom?: () => void
   /** Called after each commit. */
   onCommit?: (rows: number) => void
@@ -81,7 +84,9 @@ interface AppendedRows {
 export class Spool implements EventLog {
   readonly spoolId = uuidV7()
   readonly #options: SpoolOptions
-  /** Encodes the rows of #waiting, while the buffer of #otherEncoder is written. The commit loop swaps the two. */
+  /**
+   * Encodes the rows of #waiting while the buffer of #otherEncoder is written. The commit loop swaps the two.
+   */
   #encoder = new FrameEncoder()
   #otherEncoder = new FrameEncoder()
   readonly #preallocated: PreallocatedSegments
@@ -91,7 +96,10 @@ export class Spool implements EventLog {
   #group: AppendedRows[] = []
   #committing: Promise<void> | null = null
   #open: OpenSegment | null = null
-  /** Segments that are being sealed, or whose sealing the disk refused: the spool retries until it succeeds. */
+  /**
+   * Segments that are being sealed, including those that the disk refused: the spool retries until it
+   * succeeds.
+   */
   #unsealed: OpenSegment[] = []
   #sealing: Promise<void> = Promise.resolve()
   #sealedBytes = 0
@@ -102,7 +110,7 @@ export class Spool implements EventLog {
   #sealsAfterCommit = false
   readonly #measuring: { stop(): Promise<void> }
   #isClosed = false
-  /** When the disk last refused. */
+  /** When the disk last refused a write. */
   #refusedAt = 0
   #reportedNoRoomAt = 0
   /** The last time that `receive` returned. */
@@ -127,7 +135,7 @@ export class Spool implements EventLog {
     )
   }
 
-  /** Bytes on disk that ClickHouse does not have yet; at most a second old. */
+  /** Bytes on disk that ClickHouse does not have yet; the value is at most a second old. */
   get bytes(): number {
     return [...this.#unsealed, this.#open].reduce(
       (sum, one) => sum + (one?.bytes ?? 0),
@@ -140,7 +148,7 @@ export class Spool implements EventLog {
     return this.bytes >= this.#options.bytesMax
   }
 
-  /** Why appends fail now; null when they succeed. */
+  /** The reason why appends fail now; null if they succeed. */
   get trouble(): string | null {
     if (this.isFull) return 'the spool is full'
     return Date.now() - this.#refusedAt < troubleMs ? 'the disk refuses writes' : null
@@ -162,7 +170,7 @@ export class Spool implements EventLog {
     return this.#receivedAt
   }
 
-  /** Notes the latest watermark that this machine has published, epoch milliseconds. */
+  /** Records the latest watermark that this machine has published, epoch milliseconds. */
   notePublished(mark: number): void {
     this.#publishedMark = mark
   }
@@ -216,7 +224,7 @@ export class Spool implements EventLog {
 
   /** The commit loop: writes all waiting rows as one record, until none wait. */
   async #commitWaiting(): Promise<void> {
-    // Whatever arrives in the same turn of the event loop shares the write.
+    // Rows that arrive in the same turn of the event loop share the write.
     await new Promise(setImmediate)
     while (this.#waiting.length > 0) {
       const group = this.#waiting
@@ -240,7 +248,7 @@ export class Spool implements EventLog {
     this.#committing = null
   }
 
-  /** Notes that the disk refused a write; when it is full, asks for room. */
+  /** Records that the disk refused a write; if it is full, requests space. */
   #noteRefusal({ code }: NodeJS.ErrnoException): void {
     const now = Date.now()
     this.#refusedAt = now
@@ -257,7 +265,8 @@ export class Spool implements EventLog {
     try {
       await writeDurably(open.file, record, open.bytes)
     } catch (error) {
-      // After a failed write the file may hold anything past the last commit. Cut it there and use a new file.
+      // After a failed write the file may contain anything past the last commit, so it is truncated there and
+      // a new file begins.
       this.#abandon(open)
       throw error
     }
@@ -338,7 +347,10 @@ export class Spool implements EventLog {
     if (seals === this.#sealCount) this.#sealedBytes = bytes
   }
 
-  /** Leaves a segment on which a write failed: cuts it to the committed bytes, so that the next write opens another. */
+  /**
+   * Abandons a segment on which a write failed: truncates it to the committed bytes, so that the next write
+   * opens another.
+   */
   #abandon(segment: OpenSegment): void {
     this.#open = null
     try {

@@ -4,11 +4,12 @@ import type { ConsumedRows, LogPartition } from '../log/eventLog.ts'
 import { decodeSegment } from './frame.ts'
 import { inState, receivedFirst, receivedFrom, syncDirectory } from './recover.ts'
 
-/** The sealed segments of a machine's spool, one table's. A position is the path of a segment. */
+/** The sealed segments of one table in a machine's spool. A position is the path of a segment. */
 export const spoolPartition: LogPartition = {
   hasFixedBatches: true,
   nameOf: (path) => basename(path),
-  // By the name of a sealed file, also when the file is `.done`: ClickHouse recognizes what was shipped before a restart.
+  // The name of the sealed file, also for a `.done` file, so that ClickHouse recognizes segments shipped
+  // before a restart.
   tokenOf: (path) => basename(inState(path, 'seg')),
   receivedFrom,
   consume: readSegment,
@@ -43,10 +44,10 @@ async function readSegment(
   }
 }
 
-/** False for a header, or the rest of one. */
+/** Returns false for a header, or the rest of one. */
 const isRow = (line: string): boolean => line.startsWith('{')
 
-/** Moves the payloads of a segment to the beginning of the memory that they lie in, one after the other. */
+/** Moves the payloads of a segment together at the beginning of their memory. */
 function joinInPlace(payloads: readonly Buffer[], memory: Buffer): Buffer[] {
   let end = 0
   for (const payload of payloads) end += payload.copy(memory, end)

@@ -7,10 +7,10 @@ import { Spool, type SpoolOptions } from './spool.ts'
 const segmentBytesMax = 16 * 1024 * 1024
 const sealAfterMs = 400
 
-/** One process's logs. */
+/** The logs of one process. */
 export type EventLogs = Record<SpooledTable, EventLog>
 
-/** One worker's spools, below `<spool directory>/<worker>`. */
+/** The spools of one worker, below `<spool directory>/<worker>`. */
 export type Spools = Record<SpooledTable, Spool>
 
 /** Opens a worker's spools. Their directories must have been recovered (recoverSpool in shipper/shippers.ts). */
@@ -42,7 +42,7 @@ export function openSpools(
   }
 }
 
-/** Makes a worker's directories, so that it can write to them. */
+/** Creates a worker's directories. */
 export function makeSpool(directory: string): void {
   for (const table of spooledTables)
     mkdirSync(join(directory, table), { recursive: true, mode: 0o700 })

@@ -3,17 +3,20 @@ import { spoolBytes, spoolOldestSeconds } from '../../platform/metrics.ts'
 import { type SpooledTable, spooledTables, spoolParts, tableDirectories } from './layout.ts'
 import { segmentsIn } from './recover.ts'
 
-/** When the oldest row that waits in a machine's spool came, epoch milliseconds; Infinity when none waits. */
+/**
+ * Returns when the oldest waiting row of a machine's spool was received, epoch milliseconds; Infinity if none
+ * waits.
+ */
 export const oldestWaitingAt = (spoolDirectory: string): number =>
   oldestOf(spooledTables.flatMap((table) => waiting(spoolDirectory, table)))
 
-/** Bytes of a machine's spool that ClickHouse does not have yet. */
+/** Returns the bytes of a machine's spool that ClickHouse does not have yet. */
 export const waitingBytes = (spoolDirectory: string): number =>
   spooledTables
     .flatMap((table) => waiting(spoolDirectory, table))
     .reduce((sum, { size }) => sum + size, 0)
 
-/** Brings the numbers of a machine's spool up to date. */
+/** Updates the metrics of a machine's spool. */
 export function measureSpool(spoolDirectory: string): void {
   for (const table of spooledTables) {
     const segments = waiting(spoolDirectory, table)
@@ -26,7 +29,7 @@ export function measureSpool(spoolDirectory: string): void {
   }
 }
 
-/** The segments that are not shipped yet. */
+/** Returns the segments that are not shipped yet. */
 const waiting = (spoolDirectory: string, table: SpooledTable): Stats[] =>
   spoolParts(spoolDirectory)
     .flatMap(tableDirectories)
@@ -35,6 +38,6 @@ const waiting = (spoolDirectory: string, table: SpooledTable): Stats[] =>
     .map((path) => statSync(path, { throwIfNoEntry: false }))
     .filter((stat) => stat !== undefined)
 
-/** When the oldest of these began, epoch milliseconds; Infinity without any. */
+/** Returns when the oldest of these began, epoch milliseconds; Infinity without any. */
 const oldestOf = (segments: readonly Stats[]): number =>
   Math.min(...segments.map(({ birthtimeMs }) => birthtimeMs))

@@ -1,4 +1,7 @@
-/** What Node sends with each answer that keeps its connection (RFC 9110, 6.6.1; RFC 9112, 9.3). */
+/**
+ * Returns an HTTP response with the headers that Node adds to one that keeps its connection (RFC 9110, 6.6.1;
+ * RFC 9112, 9.3).
+ */
 export function answerText(headers: readonly string[], body: string, keepAliveMs: number): string {
   let text = 'HTTP/1.1 200 OK\r\n'
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`
@@ -9,7 +12,7 @@ export function answerText(headers: readonly string[], body: string, keepAliveMs
 let dateSecond = Number.NaN
 let date = ''
 
-/** Now, as HTTP has it (RFC 9110, 5.6.7). */
+/** Returns the current time in HTTP's format (RFC 9110, 5.6.7). */
 function httpDate(): string {
   const second = Math.floor(Date.now() / 1000)
   if (second !== dateSecond) {

@@ -2,26 +2,26 @@ import { beaconBytesMax } from '../../../schemas/beacon.ts'
 import { type BeaconHeaders, beaconHeaders } from '../beacon/beaconRequest.ts'
 import { isBeaconType } from '../beacon/plainBeacon.ts'
 
-/** The head of a beacon as nearly all are sent. */
+/** The header section of a beacon in the usual form. */
 export interface BeaconHead {
   headers: BeaconHeaders
-  /** Where in the bytes its body begins, and where the request ends. */
+  /** The offset of the body, and the end of the request. */
   bodyAt: number
   end: number
 }
 
-/** RFC 9112, 3: method, target and version are these to the byte. */
+/** The exact request line of a beacon (RFC 9112, 3). */
 const requestLine = 'POST /e HTTP/1.1\r\n'
 const endOfHead = Buffer.from('\r\n\r\n')
-/** Node takes twice as much. */
+/** Half of Node's limit. */
 const headBytesMax = 8 * 1024
 const linesMax = 100
 
 /** RFC 9110, 5.6.2. */
 const token = /^[!#$%&'*+.^`|~\w-]+$/
-/** What no field value may hold (RFC 9110, 5.5), and a line end that is half of one (RFC 9112, 2.2). */
+/** Characters that no field value may contain (RFC 9110, 5.5), and incomplete line ends (RFC 9112, 2.2). */
 const illegal = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r[^\n]|[^\r]\n/
-/** RFC 9112, 6.2. Without a zero in front, which some read as octal. */
+/** RFC 9112, 6.2. It excludes a leading zero, which some parsers read as octal. */
 const length = /^[1-9]\d{0,5}$/
 
 /**
@@ -54,7 +54,7 @@ const roles = new Map<string, 'told' | 'framing' | 'foreign'>([
  * (5.1).
  */
 export function readBeaconHead(bytes: Buffer): BeaconHead | null {
-  // Of most other requests it is the first byte that differs.
+  // The first byte excludes most other requests.
   if (bytes[0] !== 0x50) return null
   const bodyAt = bytes.indexOf(endOfHead) + endOfHead.length
   if (bodyAt < requestLine.length || bodyAt > headBytesMax) return null
@@ -87,7 +87,9 @@ export function readBeaconHead(bytes: Buffer): BeaconHead | null {
 
 type Framing = Partial<Record<'host' | 'content-length' | 'content-type' | 'connection', string>>
 
-/** The length of the body; null if other fields of the body, or of the connection, occur than in beacons. */
+/**
+ * Returns the length of the body; null if the request has body or connection fields that beacons do not have.
+ */
 function bodyBytesOf(framing: Framing): number | null {
   const {
     host,
@@ -103,7 +105,7 @@ function bodyBytesOf(framing: Framing): number | null {
 
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x09
 
-/** Without the spaces and tabs around it (RFC 9112, 5.1), and only those: JavaScript's trim takes more. */
+/** Removes surrounding spaces and tabs (RFC 9112, 5.1), and only those, unlike JavaScript's trim. */
 function trimmed(text: string, start: number, end: number): string {
   while (start < end && isSpace(text.charCodeAt(start))) start++
   while (end > start && isSpace(text.charCodeAt(end - 1))) end--

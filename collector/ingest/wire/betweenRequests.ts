@@ -6,7 +6,7 @@ import type { Refusal, TakeBeacon } from './wireBeacon.ts'
 export interface BetweenRequests {
   /** The refusal of a request, while the server's listeners handle it. */
   refusalOf(request: IncomingMessage): Refusal | undefined
-  /** Leaves all that arrives from now on to Node. Resolves when what was taken before is answered. */
+  /** Passes all bytes that arrive from now on to Node. Resolves when earlier beacons are answered. */
   close(): Promise<void>
 }
 
@@ -35,13 +35,14 @@ export function readBetweenRequests(server: Server, take: TakeBeacon): BetweenRe
     },
   }
 
-  // Node's own listener comes first: its parser is in place.
+  // Node's own listener runs first, so its parser exists.
   server.on('connection', (socket) => {
     const [toNode, ...others] = socket.listeners('data') as ((bytes: Buffer) => void)[]
     if (!toNode || others.length > 0) return
     const connection = new Connection(socket, toNode, beacons)
     connections.set(socket, connection)
-    // A second listener has Node read from the socket, where it would from the system; then it is the only one.
+    // With a second listener, Node reads through the socket's events instead of directly; then this becomes
+    // the only listener.
     socket.on('data', (bytes: Buffer) => connection.read(bytes))
     socket.removeListener('data', toNode)
   })

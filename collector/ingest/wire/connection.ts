@@ -3,12 +3,12 @@ import type { Socket } from 'node:net'
 import { type BeaconHead, readBeaconHead } from './beaconHead.ts'
 import type { Refusal, TakeBeacon, WireAnswer } from './wireBeacon.ts'
 
-/** Takes the beacons of all connections. */
+/** Accepts the beacons of all connections. */
 interface Beacons {
   readonly take: TakeBeacon
-  /** False once the server closes. */
+  /** False after the server started to close. */
   readonly areTaken: boolean
-  /** Called before and after each. */
+  /** Called before each beacon; `end` is called after it. */
   begin(): void
   end(): void
 }
@@ -17,9 +17,9 @@ interface Beacons {
 type Reader =
   /** Undecided: a request begins. */
   | 'next'
-  /** None, they wait: a beacon is being answered. */
+  /** Neither; bytes wait while a beacon is being answered. */
   | 'beacon'
-  /** Node's parser: it has an unanswered request, or it is unknown where the next request begins. */
+  /** Node's parser: it has an unanswered request, or the start of the next request is unknown. */
   | 'Node'
 
 /**
@@ -35,11 +35,11 @@ export class Connection {
   readonly #toNode: (bytes: Buffer) => void
   readonly #beacons: Beacons
   #reader: Reader = 'next'
-  /** Node's clock for connections that send nothing runs until its parser has seen a request. */
+  /** Node's timeout for silent connections runs until its parser has read a request. */
   #isFirst = true
-  /** Bytes of Node's current request that are still to come; negative if more arrived, or if its end is unknown. */
+  /** Remaining bytes of Node's current request; negative if more arrived, or if its end is unknown. */
   #bytesLeft = 0
-  /** How many requests Node's parser has read since its last turn began. */
+  /** How many requests Node's parser has read since it last became the reader. */
   #requests = 0
   /** Bytes that arrived with or after a beacon that is being answered. */
   #waiting: Buffer | null = null
@@ -52,9 +52,9 @@ export class Connection {
     this.#beacons = beacons
   }
 
-  /** Takes bytes that arrived. */
+  /** Handles arriving bytes. */
   read(bytes: Buffer): void {
-    // Also if bytes wait already: a refused beacon is Node's, but the bytes that came with it have not been read.
+    // Also if bytes already wait: Node reads a refused beacon, but the bytes after it were not read yet.
     if (this.#reader === 'beacon' || this.#waiting) {
       this.#waiting = this.#waiting ? Buffer.concat([this.#waiting, bytes]) : bytes
       this.#socket.pause()
@@ -79,7 +79,7 @@ export class Connection {
     this.#toNode(bytes)
   }
 
-  /** Call it for each request whose head Node's parser has read. */
+  /** Call it for each request whose header section Node's parser has read. */
   noteRequest(request: IncomingMessage, response: ServerResponse): void {
     this.#requests++
     response.on('finish', () => {
@@ -110,11 +110,11 @@ export class Connection {
     const socket = this.#socket
     if (!socket.writable) return
     if (socket.write(text, encoding)) this.#runNext()
-    // A client that does not read its answers may not send more requests.
+    // A client that does not read its responses must not send more requests.
     else socket.pause().once('drain', () => this.#runNext())
   }
 
-  /** The last request is answered: reads the bytes that arrived meanwhile. */
+  /** After the last request is answered, reads the bytes that arrived meanwhile. */
   #runNext(): void {
     this.#reader = 'next'
     if (this.#socket.isPaused()) this.#socket.resume()
@@ -124,7 +124,9 @@ export class Connection {
   }
 }
 
-/** Where a request without a body ends, if these bytes are exactly its head; else -1. */
+/**
+ * Returns the end of a request without a body, if these bytes are exactly its header section; otherwise -1.
+ */
 function endOfHead(bytes: Buffer): number {
   const end = bytes.indexOf('\r\n\r\n') + 4
   return end === bytes.length ? end : -1

@@ -14,7 +14,7 @@ import type { Refusal, WireAnswer } from './wireBeacon.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** A beacon that was refused in front of the router, for the route to answer. */
+    /** A beacon that was refused before the router; the route answers it. */
     refused?: Refusal
   }
 }
@@ -27,7 +27,7 @@ const seconds = httpSeconds.labels(labels)
 type SenderConnection = Pick<IncomingMessage, 'headers' | 'socket'>
 
 interface Answer extends Pick<WireAnswer, 'encoding'> {
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   headers: string[]
   body: string
 }

@@ -1,21 +1,21 @@
 import type { Socket } from 'node:net'
 import type { BeaconHeaders } from '../beacon/beaconRequest.ts'
 
-/** A beacon that was read in front of Node's parser. */
+/** A beacon that was read before Node's parser. */
 export interface WireBeacon {
   headers: BeaconHeaders
   body: Buffer
   socket: Socket
 }
 
-/** The answer: a complete HTTP response that keeps its connection. */
+/** The response: a complete HTTP response that keeps its connection. */
 export interface WireAnswer {
   text: string
   encoding: 'latin1' | 'utf8'
 }
 
 /**
- * Answers a beacon. If it rejects, the request belongs to Node from its first byte, together with that error
+ * Answers a beacon. If it rejects, Node handles the request from its first byte, with that error
  * (`refusalOf`).
  */
 export type TakeBeacon = (beacon: WireBeacon) => Promise<WireAnswer>

@@ -2,10 +2,10 @@ import UPlot from 'uplot'
 import { fromZero } from './ranges.ts'
 import { axisStyle, redrawn } from './redrawn.ts'
 
-/** One of the quantities that are stacked. */
+/** One quantity of the stack. */
 export interface Series {
   name: string
-  /** One for each day. */
+  /** One value for each day. */
   values: number[]
 }
 
@@ -22,8 +22,8 @@ const colors = [
 const heightPx = 260
 
 /**
- * Draws stacked bars into `place` and keeps them as wide as it is and in its colors; `format` writes a number as text.
- * Returns what removes them.
+ * Draws stacked bars into `place`, and adapts them to its width and colors; `format` formats a number.
+ * Returns a function that removes them.
  */
 export function drawBars(
   place: HTMLElement,
@@ -41,7 +41,8 @@ function draw(
   format: (value: number) => string,
 ): UPlot {
   const axis = axisStyle(place)
-  // The first is drawn first and hidden up to its own part by those after it: so each is a sum of those above it.
+  // Each series is drawn over the previous one, so its bars are the sum of its values and those of the later
+  // series.
   const stacked = days.map((_, day) => {
     let sum = 0
     return series.toReversed().map(({ values }) => (sum += values[day]!))
@@ -80,7 +81,7 @@ function draw(
           width: 0,
           paths: UPlot.paths.bars!({ size: [0.7, 48] }),
           points: { show: false },
-          // Its own part, not the sum that is drawn.
+          // The value of the series itself, not the drawn sum.
           value: (_: UPlot, __: number, ___: number, day: number | null) =>
             day === null ? '' : format(values[day]!),
         })),

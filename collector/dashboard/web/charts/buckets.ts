@@ -2,7 +2,7 @@ import type { TimeZone } from '../../../platform/timeZone.ts'
 
 /** The points of a chart over time, in local time as the API has them. */
 
-/** How long each point is. */
+/** The length of each point. */
 export type Interval = 'hour' | 'day' | 'week' | 'month'
 
 const hourMs = 3_600_000
@@ -46,7 +46,7 @@ export function placeOf(
   return Math.min(place, starts.length - 1)
 }
 
-/** The intervals that a window can be shown by, shortest first: several points, and no more than the API gives. */
+/** Returns the possible intervals of a window, shortest first: several points, within the API's limit. */
 export function intervalsFor({ start_ms, end_ms }: Window): Interval[] {
   const days = (end_ms - start_ms) / dayMs
   const all: [interval: Interval, isFit: boolean][] = [
@@ -59,14 +59,14 @@ export function intervalsFor({ start_ms, end_ms }: Window): Interval[] {
   return all.flatMap(([interval, isFit]) => (isFit ? interval : []))
 }
 
-/** The interval that shows a window best: some dozens of points. */
+/** Returns the interval with some dozens of points for a window. */
 export function intervalFor({ start_ms, end_ms }: Window): Interval {
   const days = (end_ms - start_ms) / dayMs
   if (days <= 2 + 1 / 24) return 'hour'
   return days <= 92 ? 'day' : days <= 400 ? 'week' : 'month'
 }
 
-/** How many points may lie from one tick to the next. */
+/** Possible distances between ticks, in points. */
 const steps: Record<Interval, readonly number[]> = {
   hour: [1, 2, 3, 4, 6, 12, 24, 48, 7 * 24, 14 * 24],
   day: [1, 2, 3, 7, 14, 28, 56, 112],
@@ -75,8 +75,8 @@ const steps: Record<Interval, readonly number[]> = {
 }
 
 /**
- * The points that have a tick, by their place: as many as fit, at most `most`. Hours are counted from midnight and months
- * from January, days and weeks from the first.
+ * Returns the indexes of points with a tick, at most `most`. Hours are counted from midnight and months from
+ * January, days and weeks from the first.
  */
 export function ticksOf(
   interval: Interval,

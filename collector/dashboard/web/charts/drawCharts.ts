@@ -1,3 +1,3 @@
-/** What draws charts: one chunk, which is loaded with the first chart that is shown. */
+/** The drawing code of charts, in one chunk that is loaded with the first visible chart. */
 export { drawBars } from './bars.ts'
 export { drawLines } from './lines.ts'

@@ -3,7 +3,7 @@ import { feature } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 import atlas from 'world-atlas/countries-110m.json'
 
-/** ISO 3166-1 alpha-2 code of each country of the atlas, behind the numeric code that the atlas has. */
+/** ISO 3166-1 alpha-2 codes of the atlas's countries, by numeric code. */
 const codes = new Map(
   (
     '004AF 008AL 010AQ 012DZ 024AO 031AZ 032AR 036AU 040AT 044BS 050BD 051AM 056BE 064BT 068BO 070BA 072BW 076BR ' +
@@ -21,15 +21,15 @@ const codes = new Map(
     .map((pair) => [pair.slice(0, 3), pair.slice(3)]),
 )
 
-/** Countries that the atlas draws without a numeric code; others have no alpha-2 code either. */
+/** Countries without a numeric code in the atlas; others of these have no alpha-2 code. */
 const codesByName: Record<string, string> = { Kosovo: 'XK' }
 
-/** A country as the map draws it. */
+/** A country on the map. */
 interface Shape {
   readonly id: string
-  /** ISO 3166-1 alpha-2; null of territories that have none. */
+  /** ISO 3166-1 alpha-2; null for territories without one. */
   readonly code: string | null
-  /** The outline, as SVG has paths. */
+  /** The outline as an SVG path. */
   readonly d: string
 }
 
@@ -38,7 +38,7 @@ export const viewBox = `0 0 ${width} ${height}`
 
 const topology = atlas as unknown as Topology<{ countries: GeometryCollection<{ name: string }> }>
 
-/** Every country of the world-atlas except Antarctica, in a projection that shows all of them. */
+/** All countries of the world-atlas except Antarctica, in a projection that shows all of them. */
 export const shapes: readonly Shape[] = (() => {
   const { features } = feature(topology, topology.objects.countries)
   const shown = features.filter(({ id }) => id !== '010')

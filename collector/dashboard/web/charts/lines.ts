@@ -5,7 +5,7 @@ import { type Interval, placeOf, ticksOf } from './buckets.ts'
 import { axisStyle, redrawn } from './redrawn.ts'
 
 const heightPx = 260
-/** Room for the label of a tick. */
+/** Width of a tick's label. */
 const tickPx = 76
 const secondMs = 1_000
 
@@ -21,16 +21,16 @@ const axes = {
   },
 }
 
-/** A quantity over time, and that of the compared period. */
+/** A quantity over time, and in the compared period. */
 export interface Lines {
   interval: Interval
   /** The start of each point of the period, epoch milliseconds. */
   starts: readonly number[]
-  /** One for each point; null where there is none, or none yet. */
+  /** One value for each point; null if there is none, or none yet. */
   values: readonly (number | null)[]
-  /** The same of the compared period; absent where nothing is compared. */
+  /** The values of the compared period; absent without a comparison. */
   before?: readonly (number | null)[] | undefined
-  /** The place of the point that is under way, whose value still changes. */
+  /** The index of the current point, whose value still changes. */
   unfinished: number | undefined
   axis: keyof typeof axes
   /** The time zone of the points. */
@@ -39,20 +39,20 @@ export interface Lines {
   marks: readonly Mark[]
   /** How a point's start reads at the axis. */
   tick(start: number): string
-  /** How a value reads at the axis. */
+  /** Formats a value for the axis. */
   format(value: number): string
   /** Receives the point under the pointer and its distance from the left; null without one. */
   point(at: { index: number; leftPx: number } | null): void
 }
 
-/** What draws a chart again, and removes it. */
+/** Controls a drawn chart. */
 export interface DrawnLines {
-  /** Points at a point, or at none. */
+  /** Highlights a point, or none. */
   pointAt(index: number | null): void
   remove(): void
 }
 
-/** Draws lines into `place`, the part that is under way dashed. */
+/** Draws lines into `place`, with the unfinished part dashed. */
 export function drawLines(place: HTMLElement, lines: Lines): DrawnLines {
   let plot: UPlot
   const remove = redrawn(place, heightPx, () => {
@@ -82,7 +82,7 @@ function draw(
   const isUnfinished = (index: number) => unfinished !== undefined && index >= unfinished
   const lines: (readonly (number | null)[])[] = [
     values.map((value, index) => (isUnfinished(index) ? null : value)),
-    // From the last point that is over, which the dashes start at.
+    // The dashes start at the last finished point.
     values.map((value, index) => (isUnfinished(index + 1) ? value : null)),
   ]
   return new UPlot(
@@ -92,7 +92,7 @@ function draw(
       legend: { show: false },
       padding: [12, 28, 0, 0],
       scales: {
-        // Points lie at their place, however long months are; one alone lies in the middle.
+        // Points are equidistant, regardless of the length of months; a single one is in the middle.
         x: { time: false, range: starts.length > 1 ? [0, starts.length - 1] : [-0.5, 0.5] },
         y: { range: (_, __, most) => [0, Math.max(least, (most ?? 0) * 1.05)] },
       },
@@ -133,7 +133,7 @@ function draw(
   )
 }
 
-/** Dots where a point has no neighbour, so that there is no line. */
+/** Draws a dot for a point without neighbours, which has no line. */
 const alone: UPlot.Series.Points = {
   show: true,
   size: 6,

@@ -1,4 +1,4 @@
 import type UPlot from 'uplot'
 
-/** Counts begin at nothing. */
+/** Counts start at zero. */
 export const fromZero: UPlot.Range.Function = (_, __, most) => [0, Math.max(1, most * 1.05)]

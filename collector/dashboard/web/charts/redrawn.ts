@@ -1,8 +1,8 @@
 import type UPlot from 'uplot'
 
 /**
- * Keeps what `draw` draws into `place` as wide as it is and in its colors; `heightPx` is that of the plot. Returns what
- * removes it.
+ * Draws into `place` again whenever its width or colors change; `heightPx` is the height of the plot. Returns
+ * a function that removes the drawing.
  */
 export function redrawn(place: HTMLElement, heightPx: number, draw: () => UPlot): () => void {
   const scheme = matchMedia('(prefers-color-scheme: dark)')
@@ -23,7 +23,7 @@ export function redrawn(place: HTMLElement, heightPx: number, draw: () => UPlot)
   }
 }
 
-/** How charts look here: axes in soft ink, lines between. */
+/** Returns the style of axes: soft labels and grid lines. */
 export function axisStyle(place: HTMLElement) {
   const style = getComputedStyle(place)
   return {

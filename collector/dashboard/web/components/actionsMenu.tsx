@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import { usePopover } from './popover.ts'
 
-/** Actions that are needed less often, behind ⋯; `of` names what they act on. */
+/** A ⋯ menu of rarely used actions; `of` names their object. */
 export function ActionsMenu({ of, children }: { of: string; children: ComponentChildren }) {
   const place = useRef<HTMLDetailsElement>(null)
   usePopover(place)

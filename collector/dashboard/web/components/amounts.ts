@@ -1,6 +1,6 @@
 import { wholeNumber } from '../format.ts'
 
-/** How numbers of records and amounts of money read. */
+/** Formats numbers of records and amounts of money. */
 
 const dollars = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' })
 
@@ -9,7 +9,7 @@ export const money = (micros: number): string =>
 
 export const records = wholeNumber
 
-/** The meters' names, as the reader knows them from prices. */
+/** The meters' names on the price list. */
 export const meterNames: Record<string, string> = {
   events: 'Events',
   resolution_hem: 'Resolution: HEM',

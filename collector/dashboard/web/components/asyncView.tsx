@@ -6,7 +6,7 @@ import { MoreButton } from './moreButton.tsx'
 import { NotFound } from './notFound.tsx'
 import { Skeleton } from './skeleton.tsx'
 
-/** Shows what was loaded; before that that it is on its way, or why it did not come. */
+/** Shows loaded content; before that a skeleton, or the reason of a failure. */
 export function AsyncView<T>({
   query,
   lines,
@@ -14,7 +14,7 @@ export function AsyncView<T>({
   children,
 }: {
   query: Pick<QueryState<T>, 'value' | 'error' | 'reload'>
-  /** How many lines high about what comes is. */
+  /** Approximate height of the content in lines. */
   lines?: number | undefined
   /** The skeleton that is shown until it arrives; absent: lines. */
   skeleton?: VNode
@@ -34,7 +34,7 @@ export function AsyncView<T>({
   )
 }
 
-/** A list may be searched and sorted from so many items on. */
+/** Lists with at least this many items can be searched and sorted. */
 const arrangedFrom = 4
 
 /**
@@ -53,7 +53,7 @@ export function AsyncList<T>({
   empty: ComponentChildren
   /** Subject of the list, for screen readers. */
   of?: string
-  /** Tells the lists of a page apart in its address. */
+  /** Distinguishes the lists of a page in its address. */
   prefix?: string
   arrangement?: Arrangement<T>
   children: (item: T) => ComponentChildren
@@ -84,7 +84,7 @@ export function AsyncList<T>({
   )
 }
 
-/** Items in rows, to be searched and sorted where there is an arrangement, and more of them than a glance takes in. */
+/** Shows items in rows; with an arrangement and enough items, they can be searched and sorted. */
 export function ArrangedRows<T>({
   items,
   isWhole = true,
@@ -94,7 +94,7 @@ export function ArrangedRows<T>({
   children,
 }: {
   items: readonly T[]
-  /** Whether there are no others. */
+  /** Whether all items are loaded. */
   isWhole?: boolean
   of: string
   prefix?: string

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Logo } from './logo.tsx'
 
-/** What surrounds the pages that are shown before sign-in. */
+/** The layout of pages before sign-in. */
 export function AuthLayout({ children }: { children: ComponentChildren }) {
   return (
     <main class="auth">

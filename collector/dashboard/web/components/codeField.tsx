@@ -1,6 +1,6 @@
 import { TextField } from './fields.tsx'
 
-/** Asks for the second factor's code. */
+/** The field for the second factor's code. */
 export function CodeField({ hint }: { hint: string }) {
   return (
     <TextField

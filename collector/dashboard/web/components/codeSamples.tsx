@@ -4,7 +4,7 @@ import { collectorUrl } from '../collectorUrl.ts'
 import { Copyable } from './copyable.tsx'
 import { TabPanel, Tabs } from './tabs.tsx'
 
-/** A call of the API; `params` are those of its path, query and body together. */
+/** A call of the API; `params` contains its path, query and body parameters. */
 export interface Call {
   operation: OperationId
   params: Record<string, unknown>
@@ -13,7 +13,7 @@ export interface Call {
 const languages = { curl: 'curl', typescript: 'TypeScript', python: 'Python' } as const
 type Language = keyof typeof languages
 
-/** The same call in each language, to be copied. `set` tells several on one page apart. */
+/** Shows the same call in each language, with copy buttons. `set` distinguishes several on one page. */
 export function CodeSamples({ set, call }: { set: string; call: Call }) {
   const [language, setLanguage] = useState<Language>('curl')
   return (
@@ -37,7 +37,7 @@ export function CodeSamples({ set, call }: { set: string; call: Call }) {
   )
 }
 
-/** The request of a call: its URL and its body, if any. */
+/** Returns the URL of a call and its body, if any. */
 function requestOf({ operation, params }: Call) {
   const { method, path, body } = requestFor(operation, params)
   return {
@@ -48,7 +48,7 @@ function requestOf({ operation, params }: Call) {
 }
 type Request = ReturnType<typeof requestOf>
 
-/** A request as a command, with places for the key. */
+/** Returns a request as a command with placeholders for the key. */
 export const curlText = ({ method, url, body }: Request): string =>
   [
     `curl ${method === 'GET' ? '' : `-X ${method} `}${shellText(url)}`,
@@ -84,5 +84,5 @@ with urllib.request.urlopen(request) as answer:
     print(json.load(answer))`,
 }
 
-/** A text in single quotes, as shells read it. */
+/** Quotes a text for shells. */
 const shellText = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { Dialog } from './dialog.tsx'
 import { Form } from './form.tsx'
 
-/** Asks before something is taken away. */
+/** Asks for confirmation before a deletion. */
 export function ConfirmDialog({
   title,
   action,

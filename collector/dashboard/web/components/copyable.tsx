@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 
-/** Text to take along, and a button that copies it. */
+/** A text with a button that copies it. */
 export function Copyable({ label, text }: { label: string; text: string }) {
   const code = useRef<HTMLElement>(null)
   const [state, setState] = useState<'copied' | 'selected' | null>(null)

@@ -1,7 +1,7 @@
 import { type Cell, csvOf } from '../csv.ts'
 import { saveFile } from '../saveFile.ts'
 
-/** Hands the reader a table as a file of that name; `rows` is asked when it is pressed. */
+/** A button that downloads a table as a CSV file; it requests `rows` on click. */
 export function CsvButton({
   name,
   head,

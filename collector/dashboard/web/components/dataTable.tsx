@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { setUrl, urlValue } from '../urlState.ts'
 import { MoreButton } from './moreButton.tsx'
 
-/** A column of a table; `value` is what it is sorted and searched by, and shown where there is no `show`. */
+/** A column of a table; `value` is used for sorting and searching, and shown if there is no `show`. */
 export interface Column<Row> {
   name: string
   label: string
@@ -32,10 +32,10 @@ export function DataTable<Row>({
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   keyOf(row: Row): string
-  /** Shows more of a row; its first column leads there. */
+  /** Opens the details of a row, through a link in its first column. */
   open?(row: Row): void
   canSearch?: boolean
-  /** How many rows are shown at first, and with each press of the button below. */
+  /** Number of rows at first, and of further rows for each click. */
   pageRows?: number
   /** Shown when there are no rows. */
   empty?: ComponentChildren

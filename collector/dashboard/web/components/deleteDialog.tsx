@@ -3,7 +3,7 @@ import { Dialog } from './dialog.tsx'
 import { Choice, TextField } from './fields.tsx'
 import { Form } from './form.tsx'
 
-/** Asks before something that has events is deleted, and what becomes of them. */
+/** Asks for confirmation of a deletion, and whether to delete the object's events too. */
 export function DeleteDialog({
   what,
   name,
@@ -13,7 +13,7 @@ export function DeleteDialog({
 }: {
   what: 'pixel' | 'project' | 'organization'
   name: string
-  /** Whether the reader must type the name. */
+  /** Whether the user must type the name. */
   typed?: boolean
   remove(events: EventsFate, confirm: string): Promise<void>
   close(): void

@@ -1,10 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
-/**
- * A modal dialog, open as long as it is drawn. `close` is asked when the reader leaves it by Escape; the browser
- * gives the focus back to where it was.
- */
+/** A modal dialog, open while it is rendered. Escape calls `close`; the browser then restores the focus. */
 export function Dialog({
   title,
   close,
@@ -23,7 +20,7 @@ export function Dialog({
     const element = dialog.current!
     element.showModal()
     return () => {
-      // Closed before it is removed: else the focus would not go back.
+      // Closed before it is removed; otherwise the browser would not restore the focus.
       isOurs.current = true
       element.close()
     }

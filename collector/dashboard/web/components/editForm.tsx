@@ -5,8 +5,8 @@ import { SaveBar } from './saveBar.tsx'
 import { UnsavedChanges } from './unsavedChanges.tsx'
 
 /**
- * A form that changes something others may change too. An update names the version it started from. If that
- * is no longer current, the other change is shown next to the fields, and the user decides.
+ * A form for an object that others may change at the same time. An update names the version it started from.
+ * If that is no longer current, the form shows the other change next to the fields, and the user decides.
  */
 export function EditForm<T extends Versioned, Kind extends string>({
   object,
@@ -28,7 +28,7 @@ export function EditForm<T extends Versioned, Kind extends string>({
   saved(object: T): void
   action?: string
   cancel?(): void
-  /** Keeps the buttons in sight while there are unsaved changes, and asks before these are lost. */
+  /** Keeps the buttons visible while there are unsaved changes, and asks before these are lost. */
   isLong?: boolean
 }) {
   const [base, setBase] = useState(object)
@@ -50,7 +50,7 @@ export function EditForm<T extends Versioned, Kind extends string>({
       const current = currentOf<T>(error, kind)
       if (!current) throw error
       const isOurs = Object.keys(changes(valuesOf(base), valuesOf(current))).length === 0
-      // Changed elsewhere, but in nothing that this form would overwrite.
+      // The other change does not concern any field that this form changes.
       if (isOurs) return submit(values, current.version)
       return setTheirs(current)
     }
@@ -120,6 +120,6 @@ const currentOf = <T,>(error: unknown, kind: string): T | null =>
 const changes = (before: Values, after: Values): Values =>
   Object.fromEntries(Object.entries(after).filter(([name, value]) => value !== before[name]))
 
-/** Of the fields that there are; a box that is not ticked says nothing. */
+/** Counts changed fields; an unchecked box has no value. */
 const countChanges = (before: Values, now: Values): number =>
   Object.entries(before).filter(([name, value]) => value !== (now[name] ?? '')).length

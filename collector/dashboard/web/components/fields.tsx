@@ -16,7 +16,7 @@ interface Control {
   'aria-invalid': boolean
 }
 
-/** Label, hint, fault, and the value of a concurrent change, around a control. */
+/** A control with its label, hint, fault, and the value of a concurrent change. */
 function Field({
   name,
   label,
@@ -25,7 +25,7 @@ function Field({
   layout = '',
   children,
 }: FieldProps & {
-  /** How a value reads in a sentence. */
+  /** Formats a value for a sentence. */
   format?: (value: string) => string
   layout?: '' | 'box' | 'beside'
   children: (control: Control, value: string) => VNode
@@ -84,14 +84,14 @@ export function TextField({
   ...input
 }: FieldProps &
   TextInput & {
-    /** Values to choose from; others may be typed. */ suggestions?: readonly string[]
+    /** Suggested values; users may type others. */ suggestions?: readonly string[]
   }) {
   const list = useId()
   return (
     <>
       <Field name={name} label={label} hint={hint} format={orEmpty}>
         {(control, value) => (
-          // Preact's types want each type of input apart; these take the same attributes.
+          // Preact has a separate type for each kind of input, but these accept the same attributes.
           <input
             type={type as 'text'}
             list={suggestions && list}
@@ -112,7 +112,7 @@ export function TextField({
   )
 }
 
-/** Several values, one on each line; `linesOf` reads them. */
+/** A field for several values, one per line; `linesOf` reads them. */
 export function LinesField({ name, label, hint, rows = 3 }: FieldProps & { rows?: number }) {
   return (
     <Field
@@ -128,14 +128,14 @@ export function LinesField({ name, label, hint, rows = 3 }: FieldProps & { rows?
   )
 }
 
-/** The values in a LinesField's text. */
+/** Returns the values of a LinesField's text. */
 export const linesOf = (text: string): string[] =>
   text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-/** The text of a LinesField that holds these values. */
+/** Returns the text of a LinesField with these values. */
 export const linesFrom = (values: string[]): string => values.join('\n')
 
 export function Checkbox({ name, label, hint }: FieldProps) {
@@ -186,7 +186,9 @@ export function Select({
   )
 }
 
-/** One of a few that each need a sentence; nothing is chosen beforehand unless the form says so. */
+/**
+ * A choice of a few options with a sentence each; none is selected by default unless the form has a value.
+ */
 export function Choice({
   name,
   label,

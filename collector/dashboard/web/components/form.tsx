@@ -131,7 +131,10 @@ function faultsOfFields(form: HTMLFormElement): Values {
   return faults
 }
 
-/** The service names a field by its path ("settings.text_length_max"): the last part that this form has. */
+/**
+ * The service names a field by its path ("settings.text_length_max"); the form uses the last part that is one
+ * of its fields.
+ */
 function faultsOfAnswer(error: unknown, form: HTMLFormElement): Values {
   if (!(error instanceof ApiError)) throw error
   const parameter = typeof error.details.parameter === 'string' ? error.details.parameter : ''

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** A value of JSON as a tree, whose branches open and close; the first two levels are open. */
+/** Shows a JSON value as a tree that users can expand; the first two levels are expanded. */
 export function JsonTree({ value, level = 0 }: { value: unknown; level?: number }) {
   const members = membersOf(value)
   if (!members)
@@ -48,7 +48,7 @@ function Branch({
   )
 }
 
-/** The members of an object or array; null for everything else. */
+/** Returns the members of an object or array; null for other values. */
 const membersOf = (value: unknown): [string, unknown][] | null =>
   typeof value === 'object' && value !== null ? Object.entries(value) : null
 

@@ -7,7 +7,9 @@ export interface Arrangement<T> {
   sorts: Record<string, { label: string; compare?(one: T, other: T): number }>
 }
 
-/** How the reader wants a list, as the address says; `prefix` tells the lists of a page apart. */
+/**
+ * Whether the address contains a search or order for the list; `prefix` distinguishes the lists of a page.
+ */
 export const isArranged = (prefix: string): boolean =>
   urlValue(`${prefix}q`) !== '' || urlValue(`${prefix}sort`) !== ''
 
@@ -24,7 +26,7 @@ export function arranged<T>(
   return compare ? found.toSorted(compare) : found
 }
 
-/** The fields that say so. */
+/** The fields for search and order. */
 export function ListTools<T>({
   of,
   prefix,
@@ -68,7 +70,7 @@ export const byText =
   (one: T, other: T): number =>
     (textOf(one) ?? '').localeCompare(textOf(other) ?? '', undefined, { numeric: true })
 
-/** Newest, or largest, first; items without a value are last. */
+/** Sorts the newest or largest first; items without a value are last. */
 export const byLargest =
   <T,>(amountOf: (item: T) => string | number | null) =>
   (left: T, right: T): number => {

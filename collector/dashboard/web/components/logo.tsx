@@ -1,4 +1,4 @@
-/** Two steps. */
+/** The logo: two steps. */
 export function Logo() {
   return (
     <svg class="logo" viewBox="0 0 32 32" aria-hidden="true">

@@ -1,4 +1,4 @@
-/** Asks for a list's next page, where there is one. */
+/** A button that loads a list's next page, if there is one. */
 export const MoreButton = ({ more }: { more: (() => unknown) | undefined | false }) =>
   more ? (
     <p>

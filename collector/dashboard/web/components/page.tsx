@@ -53,7 +53,7 @@ export function Page({
   )
 }
 
-/** A part of a page, with a heading of its own. */
+/** A part of a page with its own heading. */
 export function Section({
   title,
   lead,

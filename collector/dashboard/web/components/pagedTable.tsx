@@ -6,7 +6,7 @@ import { isArranged } from './listTools.tsx'
 import { MoreButton } from './moreButton.tsx'
 import { TableSkeleton } from './skeleton.tsx'
 
-/** A list of the API as a table, with a button for its next page, and `empty` when there is nothing. */
+/** A list of the API as a table, with a button for the next page, and `empty` without rows. */
 export function PagedTable<Row>({
   query,
   ...table

@@ -2,8 +2,8 @@ import type { RefObject } from 'preact'
 import { useEffect } from 'preact/hooks'
 
 /**
- * Closes an open details element on Escape and when the reader turns elsewhere. Escape does nothing else then: the
- * page's own shortcut would remove all filters. A hook.
+ * Closes an open details element on Escape, and when the user clicks or moves the focus elsewhere. Escape has
+ * no other effect then, because the page's own shortcut would remove all filters. A hook.
  */
 export function usePopover(place: RefObject<HTMLDetailsElement | null>): void {
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { exactTime } from './time.ts'
 
-// Part of a sentence, which is English.
+// English, because it is part of an English sentence.
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 
@@ -12,7 +12,7 @@ const steps: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
 ]
 const daysMax = 14
 
-/** "3 minutes ago"; older than two weeks: the date. */
+/** Returns a text such as "3 minutes ago"; beyond two weeks the date. */
 function relativeTime(at: Date, now = Date.now()): string {
   const seconds = Math.min(0, Math.round((at.getTime() - now) / 1000))
   if (-seconds > daysMax * 86_400) return day.format(at)
@@ -20,7 +20,7 @@ function relativeTime(at: Date, now = Date.now()): string {
   return relative.format(Math.trunc(seconds / length), unit)
 }
 
-/** A moment, as long ago as it is when it is drawn; exactly on hover. */
+/** Shows how long ago a time was when rendered; the exact time on hover. */
 export function RelativeTime({ at }: { at: string }) {
   const date = new Date(at)
   return (

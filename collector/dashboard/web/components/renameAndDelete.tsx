@@ -5,7 +5,7 @@ import { DeleteDialog } from './deleteDialog.tsx'
 import { RenameDialog } from './renameDialog.tsx'
 import { toast } from './toast.tsx'
 
-/** The buttons of a page that rename and delete its object, with their dialogs. */
+/** Buttons that rename or delete the object of a page, with their dialogs. */
 export function RenameAndDelete<
   T extends Versioned & { name: string },
   What extends 'project' | 'pixel',

@@ -1,11 +1,11 @@
-/** The buttons of a long form, in sight for as long as it has changes that are not saved. */
+/** The buttons of a long form, visible while there are unsaved changes. */
 export function SaveBar({
   count,
   action,
   isBusy,
   discard,
 }: {
-  /** How many fields are changed. */
+  /** Number of changed fields. */
   count: number
   action: string
   isBusy: boolean

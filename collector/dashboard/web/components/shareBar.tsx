@@ -1,4 +1,4 @@
-/** Behind a row's name: how much the row is of the largest, from 0 to 1. */
+/** A bar behind a row's name: the row's share of the largest row, from 0 to 1. */
 export const ShareBar = ({ of }: { of: number }) => (
   <span
     class="share"

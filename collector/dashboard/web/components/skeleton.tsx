@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
 
-/** Stands where something is on its way, in about its shape, so that nothing jumps when it comes. */
+/** A placeholder with the approximate shape of loading content, so that the layout does not jump. */
 export function Skeleton({
   lines = 4,
   children,
 }: {
   lines?: number | undefined
-  /** The shape; absent: so many lines. */
+  /** The shape; absent: lines. */
   children?: ComponentChildren
 }) {
   return (
@@ -17,7 +17,7 @@ export function Skeleton({
   )
 }
 
-/** Lines of a skeleton. */
+/** Placeholder lines. */
 export const Bars = ({ count }: { count: number }) => (
   <>
     {Array.from({ length: count }, (_, line) => (
@@ -26,7 +26,7 @@ export const Bars = ({ count }: { count: number }) => (
   </>
 )
 
-/** The shape of a table. */
+/** A placeholder for a table. */
 export const TableSkeleton = ({ columns, rows = 8 }: { columns: number; rows?: number }) => (
   <Skeleton>
     <div class="table-skeleton" aria-hidden="true">

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 
-/** What panels and tabs of one set are named by. */
+/** Returns the id of a tab and its panel within a set. */
 const idOf = (set: string, tab: string): string => `${set}-${tab}`
 
 /**

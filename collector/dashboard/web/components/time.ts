@@ -1,4 +1,4 @@
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
-/** A moment in the reader's own time and words. */
+/** Formats a time in the user's language and time zone. */
 export const exactTime = (at: string): string => exact.format(new Date(at))

@@ -11,7 +11,7 @@ const shownMs = 4_000
 const shownWithUndoMs = 12_000
 let timer: ReturnType<typeof setTimeout>
 
-/** Reports for a while that something is done, with a button where `undo` can reverse it. */
+/** Shows a message for a while, with a button if `undo` can reverse the action. */
 export function toast(text: string, undo?: () => Promise<void>): void {
   shown.value = { text, undo }
   clearTimeout(timer)
@@ -23,7 +23,7 @@ export function toast(text: string, undo?: () => Promise<void>): void {
   )
 }
 
-/** The place of toasts. Always on the page, because a live region announces only changes. */
+/** The region for toasts. It is always on the page, because a live region announces only changes. */
 export function ToastRegion() {
   return (
     <div class="toast" role="status" aria-live="polite">

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { go, guardLeaving } from '../router.tsx'
 import { ConfirmDialog } from './confirmDialog.tsx'
 
-/** Asks before changes are lost that are not saved: where the page is left for another, and where the document is. */
+/** Asks before unsaved changes are lost: when the user opens another page or leaves the document. */
 export function UnsavedChanges({ count }: { count: number }) {
   const [destination, setDestination] = useState<string | null>(null)
   const [isLeaving, setLeaving] = useState(false)

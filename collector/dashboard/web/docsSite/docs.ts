@@ -1,4 +1,6 @@
-/** What pages of the documentation do with a script: copy code, search, and find addresses of earlier versions. */
+/**
+ * The script of documentation pages: it copies code, searches, and redirects addresses of earlier versions.
+ */
 import type { Search } from './search.ts'
 
 let search: Promise<Search> | undefined
@@ -13,7 +15,7 @@ addCopyButtons()
 startSearch()
 if (location.pathname === '/docs' && location.hash) void followOldAnchor(location.hash)
 
-/** `/docs` once had all operations on one page. */
+/** Earlier versions had all operations on one page, `/docs`. */
 async function followOldAnchor(hash: string): Promise<void> {
   if (document.getElementById(hash.slice(1))) return
   const url = (await loadSearch()).addressOf(hash)
@@ -21,7 +23,7 @@ async function followOldAnchor(hash: string): Promise<void> {
 }
 
 function addCopyButtons(): void {
-  // Browsers have a clipboard for pages of HTTPS and of this machine only.
+  // Browsers provide the clipboard only to pages on HTTPS and on localhost.
   if (!navigator.clipboard) return
   const status = document.createElement('p')
   status.className = 'visually-hidden'

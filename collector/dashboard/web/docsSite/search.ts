@@ -1,6 +1,6 @@
 import MiniSearch from 'minisearch'
 
-/** A part of a page, as `/docs/search.json` has it. */
+/** A part of a page in `/docs/search.json`. */
 interface Entry {
   url: string
   title: string
@@ -9,7 +9,7 @@ interface Entry {
 }
 
 export interface Search {
-  /** The address of the page that has an anchor of an earlier version. */
+  /** Returns the address of the page for an anchor of an earlier version. */
   addressOf(hash: string): string | undefined
   /** Shows results below the field while the user types. */
   attach(input: HTMLInputElement): void
@@ -17,14 +17,14 @@ export interface Search {
 
 const resultsMax = 8
 
-/** Fetches what can be found. */
+/** Loads the search index. */
 export async function openSearch(): Promise<Search> {
   const answer = await fetch('/docs/search.json')
   const entries: Entry[] = await answer.json()
   const index = new MiniSearch<Entry & { id: number }>({
     fields: ['title', 'text', 'page'],
     storeFields: ['url', 'title', 'page'],
-    // Names such as `ignored_hosts` are found as one word and by their parts.
+    // Names such as `ignored_hosts` are indexed as one word and by their parts.
     processTerm: (term) => [term, ...term.split('_')].map((part) => part.toLowerCase()),
     searchOptions: {
       boost: { title: 4, page: 2 },
@@ -107,7 +107,7 @@ function optionOf({ url, title, page }: Entry, n: number): HTMLElement {
   option.id = `result-${n}`
   option.role = 'option'
   option.href = url
-  // The arrow keys of the field reach it.
+  // Users reach the option with the arrow keys of the field.
   option.tabIndex = -1
   const name = document.createElement('span')
   name.textContent = title

@@ -12,7 +12,7 @@ import { useQuery } from '../useQuery.ts'
 import { NewKeyDialog } from './newKeyDialog.tsx'
 import { NewKeySecret } from './newKeySecret.tsx'
 
-/** The only place where API keys are made (spec: Authentication, rule 2). */
+/** The only page that creates API keys (spec: Authentication, rule 2). */
 export function ApiKeys() {
   const projects = useQuery(ownProjects)
   return <AsyncView query={projects}>{(own) => <Keys projects={own} />}</AsyncView>

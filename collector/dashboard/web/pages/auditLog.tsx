@@ -7,7 +7,7 @@ import { exactTime } from '../components/time.ts'
 import { useListQuery, useQuery } from '../useQuery.ts'
 import { labelOfField } from '../view/labels.ts'
 
-/** Who changed what; entries are never changed or removed. */
+/** Changes with their actors; entries are never changed or removed. */
 export function AuditLog() {
   const projects = useQuery(ownProjects)
   const names = new Map(projects.value?.map(({ project_id, name }) => [project_id, name]))
@@ -119,7 +119,7 @@ const verbs: Record<string, string> = {
   update: 'changed',
 }
 
-/** "pixel.update" → "changed". */
+/** Converts "pixel.update" to "changed". */
 function said(action: string): string {
   const verb = action.slice(action.indexOf('.') + 1)
   return verbs[action] ?? verbs[verb] ?? verb.replaceAll('_', ' ')

@@ -8,7 +8,7 @@ import { go, Link } from '../router.tsx'
 import { session } from '../session.ts'
 import { useQuery } from '../useQuery.ts'
 
-/** Where the link leads that was mailed to a new address. */
+/** The page of the link that was mailed to a new address. */
 export function ConfirmEmailChange({ token }: { token: string }) {
   const change = useQuery(async () => {
     try {

@@ -12,7 +12,7 @@ import { useQuery } from '../useQuery.ts'
 
 export const passwordCharactersMin = 12
 
-/** Where an invitation's link leads: a new member chooses a name and a password, and is signed in. */
+/** The page of an invitation's link: a new member chooses a name and a password, and is signed in. */
 export function AcceptInvitation({ token }: { token: string }) {
   const [isWithCode, setWithCode] = useState(false)
   const invitation = useQuery(async () => {

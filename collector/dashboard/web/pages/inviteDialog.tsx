@@ -15,13 +15,13 @@ const roles: Record<Role, string> = {
   owner: 'Owner: changes everything and can delete the organization',
 }
 
-/** The roles that a member of this role may give. */
+/** Returns the roles that a member with this role may assign. */
 export const rolesFor = (own: Role): Record<string, string> => {
   const { owner, ...others } = roles
   return own === 'owner' ? roles : others
 }
 
-/** Asks for whom the invitation is, and which projects they see. */
+/** Invites a person, with a role and projects. */
 export function InviteDialog({
   invited,
   close,

@@ -6,7 +6,7 @@ import { Form } from '../components/form.tsx'
 import { isOrganizationAdmin, useSession } from '../session.ts'
 
 const everyProject = 'organization'
-/** No key may more than who makes it. */
+/** A key never has more rights than its maker. */
 const asMuchAsI = 'all'
 
 const expiries = {

@@ -58,7 +58,7 @@ const labels: Record<Language, string> = {
   python: 'the Python code',
 }
 
-/** How the newest five events are read. */
+/** Sample code that reads the five newest events. */
 const codes: Record<Language, (key: string, secret: string) => string> = {
   curl: (key, secret) => `curl -H 'X-Api-Key: ${key}' \\
   -H 'X-Api-Secret: ${secret}' \\

@@ -11,7 +11,7 @@ import { session } from '../session.ts'
 import { useQuery } from '../useQuery.ts'
 import { passwordCharactersMin } from './invitation.tsx'
 
-/** Asks for a link to choose a new password. */
+/** Requests a link to choose a new password. */
 export function ForgotPassword() {
   const [asked, setAsked] = useState<{ email: string; by_mail: boolean } | null>(null)
   return (
@@ -61,7 +61,7 @@ export function ForgotPassword() {
   )
 }
 
-/** Where the link leads. */
+/** The page of the link for a new password. */
 export function ResetPassword({ token }: { token: string }) {
   const reset = useQuery(async () => {
     try {

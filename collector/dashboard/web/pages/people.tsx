@@ -8,14 +8,14 @@ interface Person {
 
 export const nameOf = ({ name, email }: Person): string => name ?? email
 
-/** The text of a person that lists are searched in. */
+/** Returns the text of a person that searches of lists use. */
 export const personText = ({ name, email, role }: Person): string =>
   `${name ?? ''} ${email} ${role}`
 
 /** Compares people by their names. */
 export const byName = byText(nameOf)
 
-/** The buttons of a list that change the role of a person and remove them. */
+/** Buttons that change the role of a person or remove the person. */
 export function PersonButtons({
   email,
   choose,

@@ -19,7 +19,9 @@ function lightOf({ last_event_at, last_refusal_at }: ProjectActivity): keyof typ
   return Date.now() - Date.parse(last_event_at) > silentAfterMs ? 'silent' : 'lit'
 }
 
-/** How a project is doing: its light, visitors today, and the days before. It has its place before it is known. */
+/**
+ * The state of a project: its light, visitors today, and earlier days. It reserves its space while it loads.
+ */
 export function ProjectGlance({ activity }: { activity: ProjectActivity | undefined }) {
   if (!activity) return <div class="glance" aria-hidden="true" />
   const light = lightOf(activity)

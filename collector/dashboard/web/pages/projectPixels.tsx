@@ -11,7 +11,7 @@ import { go, Link } from '../router.tsx'
 import { useListQuery } from '../useQuery.ts'
 import { originsHint } from './pixel/settings.tsx'
 
-/** A project's pixels, and the way to a new one. */
+/** A project's pixels, with a button that creates one. */
 export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit: boolean }) {
   const { project_id, organization_id } = project
   const pixels = useListQuery(

@@ -86,7 +86,7 @@ export function Projects() {
         {(project) => (
           <li key={project.project_id}>
             <div>
-              {/* Where nothing has happened, the overview says what to paste where. */}
+              {/* If there are no events, the overview explains how to install the pixel. */}
               <Link class="name" href={`${pathOf(project)}/overview`}>
                 {project.name}
               </Link>

@@ -3,7 +3,9 @@ import { Dialog } from '../components/dialog.tsx'
 import { Form } from '../components/form.tsx'
 import { useKeysQuestion } from '../components/keysQuestion.tsx'
 
-/** Asks before a member is removed, and where there are some, what becomes of the API keys they have made. */
+/**
+ * Asks for confirmation before a member is removed, and how to treat the member's API keys, if there are any.
+ */
 export function RemoveMemberDialog({
   title,
   consequence,

@@ -4,7 +4,7 @@ import { TextField } from '../components/fields.tsx'
 import { Form } from '../components/form.tsx'
 import { Page } from '../components/page.tsx'
 
-/** Why a sign-in at a provider came back without a session, by the reason in the address. */
+/** Messages for a failed sign-in at a provider, by the reason in the address. */
 const refusals: Record<string, string> = {
   expired: 'This sign-in has expired or was already used. Start again.',
   provider_failed: 'The identity provider did not confirm the sign-in. Start again.',
@@ -23,13 +23,13 @@ export const refusalOf = (search: string): string | null => {
   return reason && (refusals[reason] ?? refusals.provider_failed!)
 }
 
-/** The organization's name for sign-in, where a link has it: `/sign-in?organization=acme`. */
+/** Returns the organization's name for sign-in from a link such as `/sign-in?organization=acme`. */
 export const nameInAddress = (): string | null =>
   new URLSearchParams(location.search).get('organization')
 
 const storageKey = 'footfall.sign_in_name'
 
-/** Leads to the identity provider of an organization. */
+/** Redirects to the identity provider of an organization. */
 export function SignInByProvider({ refusal, cancel }: { refusal: string | null; cancel(): void }) {
   const name = nameInAddress() ?? localStorage.getItem(storageKey) ?? ''
   return (

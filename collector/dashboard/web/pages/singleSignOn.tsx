@@ -233,7 +233,7 @@ const inputOf = (values: Values): Input => ({
   required: values.required === 'on',
 })
 
-/** A line such as `staff=member`; the name of a group may have equals signs itself. */
+/** Parses a line such as `staff=member`; a group's name may contain equals signs. */
 function groupRoleOf(line: string): Input['group_roles'][number] {
   const at = line.lastIndexOf('=')
   const [group, role] = at < 0 ? [line, ''] : [line.slice(0, at), line.slice(at + 1)]

@@ -4,7 +4,10 @@ import { AuthLayout } from '../components/authLayout.tsx'
 import { Form } from '../components/form.tsx'
 import { Page } from '../components/page.tsx'
 
-/** Where the link of an e-mail summary leads; programs that only look at links change nothing here. */
+/**
+ * The page of the link in an e-mail summary; only its button unsubscribes, because some programs open links
+ * automatically.
+ */
 export function Unsubscribe({ token }: { token: string }) {
   const [isDone, setDone] = useState(false)
   return (

@@ -65,7 +65,7 @@ function Organization({ session: { organization, organizations } }: { session: S
   )
 }
 
-/** What surrounds the pages of an organization: where one is, where one can go, and the way out. */
+/** The layout of an organization's pages: location, navigation and sign-out. */
 export function AppLayout({
   session,
   path,

@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
-/** Links of the navigation that are needed less often, folded away unless the reader is on one of their pages. */
+/** Rarely used links of the navigation, collapsed unless one of their pages is shown. */
 export function NavFold({
   title,
   hasPage = true,
   children,
 }: {
   title: string
-  /** False: the page that is shown is never one of these, only below one of them. */
+  /** False if the current page can only be below one of these pages. */
   hasPage?: boolean
   children: ComponentChildren
 }) {

@@ -1,7 +1,7 @@
 import { Link } from '../router.tsx'
 import type { Place } from '../routes.ts'
 
-/** The places of the navigation that have a name, as links; the one that is shown is marked. */
+/** The named pages of the navigation as links; the current one is marked. */
 export function NavLinks({
   places,
   others = [],
@@ -10,11 +10,11 @@ export function NavLinks({
   search = '',
 }: {
   places: readonly Place[]
-  /** Places of the same navigation that are listed elsewhere. */
+  /** Pages of the same navigation that are in another list. */
   others?: readonly Place[]
   address(place: Place): string
   path: string
-  /** The query that places with a view are shown with. */
+  /** The query for pages with a view. */
   search?: string
 }) {
   const named = places.filter(({ name }) => name !== undefined)
@@ -38,7 +38,10 @@ export function NavLinks({
   )
 }
 
-/** The address that leads nearest to where the reader is: that of a project itself is part of all of its pages'. */
+/**
+ * Returns the most specific address that contains the path, because a project's address is a prefix of its
+ * pages'.
+ */
 const bestOf = (addresses: string[], path: string): string | undefined =>
   addresses
     .filter((href) => path === href || path.startsWith(`${href}/`))

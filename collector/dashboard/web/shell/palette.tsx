@@ -19,7 +19,7 @@ interface Entry {
   address: string
 }
 
-/** Ctrl-K: every page of the organization and of its projects, found by some letters of its name. */
+/** Ctrl-K: finds a page of the organization and its projects by letters of its name. */
 export function Palette({
   session,
   projectId,
@@ -75,7 +75,7 @@ export function Palette({
       />
       <div id={id} class="palette" role="listbox" aria-label="Pages">
         {found.map((entry, index) => (
-          // Keys go to the input, which says which one is chosen.
+          // The input receives the keys, and identifies the active option.
           // biome-ignore lint/a11y/useFocusableInteractive: as above
           // biome-ignore lint/a11y/useKeyWithClickEvents: as above
           <div
@@ -99,7 +99,7 @@ export function Palette({
 
 const shownMax = 12
 
-/** The pages of the project one is in first, then the organization's, then those of its other projects. */
+/** Returns the pages of the current project first, then the organization's, then those of other projects. */
 function entriesOf(
   session: Session,
   projects: OwnProject[],

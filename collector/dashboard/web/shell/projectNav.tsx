@@ -10,7 +10,7 @@ import { viewSearch } from '../view/view.ts'
 import { NavFold } from './navFold.tsx'
 import { NavLinks } from './navLinks.tsx'
 
-/** A project that the reader may go to. */
+/** A project that the user can open. */
 export interface NamedProject {
   project_id: string
   name: string
@@ -18,7 +18,7 @@ export interface NamedProject {
 
 const foldedGroup: ProjectGroup = 'Project settings'
 
-/** The pages of the project that the reader is in, and the way to another project. */
+/** The pages of the current project, and links to other projects. */
 export function ProjectNav({
   organizationId,
   projectId,

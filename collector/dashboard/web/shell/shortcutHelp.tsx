@@ -5,7 +5,7 @@ import { type Place, placesFor, projectPlaces } from '../routes.ts'
 import { areSingleKeysOn, switchSingleKeys } from '../singleKeys.ts'
 import { viewKeys } from '../view/keys.ts'
 
-/** Which keys do what. */
+/** The list of keyboard shortcuts. */
 export function ShortcutHelp({
   session,
   projectId,

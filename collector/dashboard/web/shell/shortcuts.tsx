@@ -6,7 +6,7 @@ import { go } from '../router.tsx'
 import { addressOf, placesFor, projectAddress, projectPlaces } from '../routes.ts'
 import { isSingleKey } from '../singleKeys.ts'
 
-/** Which of the dialogs over all pages is open. */
+/** The open global dialog. */
 const open = signal<'palette' | 'help' | null>(null)
 const close = () => {
   open.value = null
@@ -18,7 +18,7 @@ const Help = lazyPage(() => import('./shortcutHelp.tsx').then(({ ShortcutHelp })
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
 const paletteKeys = isApple ? '⌘K' : 'Ctrl K'
 
-/** The way to Ctrl-K for those who have not heard of it, and for those without a keyboard. */
+/** A button for Ctrl-K, for users who do not know the shortcut or have no keyboard. */
 export function GoAnywhere() {
   return (
     <button
@@ -33,10 +33,10 @@ export function GoAnywhere() {
   )
 }
 
-/** How long after `g` its letter may come. */
+/** Time limit for the letter after `g`. */
 const chordMs = 1_500
 
-/** Listens to the keys that work on every page, and shows the dialogs that they open. */
+/** Handles the keys that work on every page, and shows their dialogs. */
 export function Shortcuts({
   session,
   projectId,

@@ -4,7 +4,7 @@ import { Form } from '../components/form.tsx'
 import { zoneText } from '../zone.ts'
 import type { Days } from './periods.ts'
 
-/** Asks for the first and the last day of a period. */
+/** Asks for the first and last day of a period. */
 export function CustomDays({
   title,
   days: { from, to },
@@ -21,7 +21,7 @@ export function CustomDays({
       <Form
         values={{ from, to }}
         submit={async ({ from = '', to = '' }) => {
-          // Days given the wrong way round mean the same.
+          // Accepts the days in either order.
           const [first = '', last = ''] = [from, to].sort()
           close()
           choose({ from: first, to: last })

@@ -14,9 +14,9 @@ const pages = {
 interface Counted {
   projectId: string
   page: keyof typeof pages
-  /** Each field:op:value. */
+  /** Filters, each as field:op:value. */
   filters?: readonly string[]
-  /** The step of a funnel that visitors are counted at. */
+  /** The funnel step of the counted visitors. */
   funnel?: FunnelStep
 }
 

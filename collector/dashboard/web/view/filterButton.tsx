@@ -2,14 +2,14 @@ import type { ComponentChildren } from 'preact'
 import { textOf } from './filterText.ts'
 import { addFilter } from './view.ts'
 
-/** A row's name: a click shows only what the row stands for. */
+/** A row's name; a click filters the page by the row. */
 export function FilterButton({
   filters,
   title = filters.map(textOf).join(', '),
   after,
   children,
 }: {
-  /** Each field:op:value. */
+  /** Filters, each as field:op:value. */
   filters: readonly string[]
   title?: string
   /** Called after the click. */

@@ -1,7 +1,7 @@
 import { labelOfField, labelOfValue, operatorLabels } from './labels.ts'
 
 const operand = '(?:event_data(?:\\.[^,:.]+)+|\\w+)'
-/** As the API tells several filters apart: a comma before the next field:op: alone. */
+/** The API's separator of filters: a comma that precedes the next field:op:. */
 const boundary = `,(?=${operand}:(?:${Object.keys(operatorLabels).join('|')}):)`
 
 /** Several field:op:value with commas between them, each for itself. */
@@ -18,8 +18,8 @@ function textOfOne(filter: string): string {
 }
 
 /**
- * The filter of what visitors have sent: pages and sources may hold anything. Where a comma in it would begin another
- * filter, it is `like` it, with any character in the comma's place.
+ * Returns a filter for a value that visitors sent, such as a page or source, with any content. If a comma in
+ * it would begin another filter, the filter uses `like` with a wildcard in place of the comma.
  */
 export function filterFor(field: string, value: string): string {
   const parts = value.split(new RegExp(boundary))

@@ -1,7 +1,7 @@
 import { currentSearch } from '../router.tsx'
 
 const hourMs = 3_600_000
-/** How long all steps may take, in milliseconds, and how that reads. */
+/** Time limits of all steps in milliseconds, with their labels. */
 export const withins: Record<string, string> = {
   [hourMs]: 'within an hour',
   [24 * hourMs]: 'within a day',
@@ -12,26 +12,26 @@ const withinDefault = String(24 * hourMs)
 
 /** The funnel of an address. */
 interface FunnelView {
-  /** Each field:op:value. */
+  /** Steps, each as field:op:value. */
   steps: readonly string[]
-  /** One of `withins`. */
+  /** One of the keys of `withins`. */
   within: string
 }
 
-/** Those who took so many steps of a funnel, or these and no more. */
+/** Visitors who completed a step of a funnel, or that step and no further one. */
 export interface FunnelStep extends FunnelView {
   step: number
   hasStopped: boolean
 }
 
-/** Reads the funnel of the page's address. To be called while drawing. */
+/** Reads the funnel of the page's address. Call it during rendering. */
 export function readFunnel(): FunnelView {
   const params = new URLSearchParams(currentSearch.value)
   const within = params.get('within') ?? ''
   return { steps: params.getAll('step'), within: within in withins ? within : withinDefault }
 }
 
-/** Reads the step that the page's address is about; null where it is about none. To be called while drawing. */
+/** Reads the funnel step of the page's address; null without one. Call it during rendering. */
 export function readFunnelStep(): FunnelStep | null {
   const params = new URLSearchParams(currentSearch.value)
   const funnel = readFunnel()
@@ -40,7 +40,7 @@ export function readFunnelStep(): FunnelStep | null {
   return { ...funnel, step, hasStopped: params.get('outcome') === 'dropped' }
 }
 
-/** Writes a step into an address's parameters. */
+/** Writes a step to an address's parameters. */
 export function writeFunnelStep(
   params: URLSearchParams,
   { steps, within, step, hasStopped }: FunnelStep,

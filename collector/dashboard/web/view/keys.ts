@@ -2,7 +2,7 @@ import { zone } from '../zone.ts'
 import { neighbourOf } from './periods.ts'
 import type { View } from './view.ts'
 
-/** What single keys do on pages that have a view. */
+/** The single-key shortcuts of pages with a view. */
 export const viewKeys: Record<string, { does: string; change(view: View): Partial<View> }> = {
   d: { does: 'Today', change: () => ({ period: 'today' }) },
   w: { does: 'Last 7 days', change: () => ({ period: 'days7' }) },

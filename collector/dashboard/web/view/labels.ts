@@ -74,7 +74,7 @@ export const operatorLabels: Readonly<Record<string, string>> = {
   lte: 'is at most',
 }
 
-/** What each operator needs to know of its value. */
+/** Hints for the value of each operator. */
 export const operatorHints: Readonly<Record<string, string>> = {
   in: 'Separate several values with |.',
   like: '% stands for any text, _ for any character.',
@@ -93,7 +93,7 @@ const words = (name: string): string => {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** The label of a field's value. */
+/** Returns the label of a field's value. */
 export const labelOfValue = (field: string, value: string): string => {
   if (field === 'event_type') return eventLabels[value] ?? value
   return value === 'true' ? 'yes' : value === 'false' ? 'no' : value

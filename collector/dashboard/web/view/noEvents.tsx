@@ -5,7 +5,7 @@ import { useSession } from '../session.ts'
 import { useQuery } from '../useQuery.ts'
 import { changeView, useView } from './view.ts'
 
-/** Where a view shows nothing: what to do next. */
+/** Explains the next step if a view has no events. */
 export function NoEvents({ projectId }: { projectId: string }) {
   const { filters } = useView(projectId).view
   return filters.length > 0 ? <NoneMatches /> : <NoneYet projectId={projectId} />

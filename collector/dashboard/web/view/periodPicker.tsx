@@ -15,7 +15,7 @@ const CustomDays = lazyPage(() => import('./customDays.tsx').then(({ CustomDays 
 
 const spanOf = ({ from, to }: Days): string => (from === to ? from : `${from} – ${to}`)
 
-/** Chooses the days of a page and the days to compare them with; steps to the days before and after. */
+/** Selects the days of a page and the days for comparison; buttons open the previous and the next period. */
 export function PeriodPicker({ view, hasComparison }: { view: View; hasComparison: boolean }) {
   const { period, days, comparison, comparedDays } = view
   const [open, setOpen] = useState<'period' | 'comparison' | null>(null)
@@ -81,7 +81,7 @@ function Choice({
   label: string
   choices: Readonly<Record<string, string>>
   chosen: string
-  /** How the custom choice reads while it is chosen. */
+  /** Label of the custom choice while it is selected. */
   customName: string
   choose(choice: string): void
 }) {
@@ -108,7 +108,7 @@ function Choice({
   )
 }
 
-/** The way to the period before or after. */
+/** A button that opens the previous or next period. */
 function Step({ days, direction }: { days: Days; direction: -1 | 1 }) {
   const neighbour = neighbourOf(days, direction, Date.now(), zone.value)
   return (

@@ -20,7 +20,7 @@ export interface Days {
   to: string
 }
 
-/** Event times, epoch milliseconds: start inclusive, end exclusive, as the API takes them. */
+/** Event times, epoch milliseconds: start inclusive, end exclusive, like the API's. */
 export interface Window {
   start_ms: number
   end_ms: number
@@ -28,7 +28,7 @@ export interface Window {
 
 const dayMs = 86_400_000
 
-/** First and last day of a period: of `days7` the seven that end with today. */
+/** Returns the first and last day of a period: `days7` are the last seven days, including today. */
 export function daysOf(
   period: 'today' | 'yesterday' | 'month' | 'lastMonth' | `days${number}`,
   now = Date.now(),
@@ -71,7 +71,7 @@ export const comparisons = {
 } as const
 export type Comparison = keyof typeof comparisons
 
-/** The window to compare a window with; null without a comparison. */
+/** Returns the window to compare with; null without a comparison. */
 export function comparedWindow(
   { start_ms, end_ms }: Window,
   comparison: Comparison,
@@ -102,7 +102,7 @@ export function comparedWindow(
   }
 }
 
-/** The period as long as this one before it (-1) or after it (1); null where it has not begun yet. */
+/** Returns the period of equal length before this one (-1) or after it (1); null if it is in the future. */
 export function neighbourOf(
   { from, to }: Days,
   direction: -1 | 1,
@@ -149,7 +149,7 @@ function ymdOf(millis: number, zone: TimeZone = utc): Ymd {
   return [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()]
 }
 
-/** Months and days beyond their range run over into the next ones, as Date has it. */
+/** Months and days out of range roll over, as in Date. */
 const days = (from: Ymd, to: Ymd): Days => ({ from: iso(from), to: iso(to) })
 
 const iso = (parts: Ymd): string => new Date(Date.UTC(...parts)).toISOString().slice(0, 10)

@@ -15,7 +15,7 @@ import {
   windowOf,
 } from './periods.ts'
 
-/** The days, filters and comparison of a page. They are in its address, so that a link shows the same page. */
+/** The days, filters and comparison of a page, stored in its address, so that a link shows the same page. */
 export interface View {
   period: Period
   /** The days of the period, both inclusive (local to the project). */
@@ -23,10 +23,10 @@ export interface View {
   comparison: Comparison
   /** The days of a custom comparison, both inclusive (local to the project). */
   comparedDays: Days | undefined
-  /** Each field:op:value, as the API takes them; all of them must hold. */
+  /** Filters, each as field:op:value in the API's syntax; all of them must match. */
   filters: readonly string[]
   pixelId: string | undefined
-  /** Whether events of bots count, too. */
+  /** Whether events of bots are included. */
   hasBots: boolean
 }
 
@@ -68,7 +68,7 @@ function readView(search: string): View {
   }
 }
 
-/** One of the choices, and the days of the custom one, which is none without them. */
+/** Returns one of the choices, and the days of the custom one, which is invalid without them. */
 function readDays<Choice extends string>(
   params: URLSearchParams,
   name: string,
@@ -84,7 +84,7 @@ function readDays<Choice extends string>(
   return days ? ['custom', days] : [initial, undefined]
 }
 
-/** Writes a view into an address's parameters, without the defaults; other parameters stay. */
+/** Writes a view to an address's parameters, without the defaults; other parameters stay. */
 function writeView(params: URLSearchParams, view: View): void {
   const { period, days, comparison, comparedDays, filters, pixelId, hasBots } = view
   const compared = comparison === 'custom' && comparedDays
@@ -105,7 +105,7 @@ function writeView(params: URLSearchParams, view: View): void {
   }
 }
 
-/** The query by which another page shows the same view, narrowed by these filters. */
+/** Returns the query with which another page shows the same view, restricted by these filters. */
 export function viewSearch(search: string, filters: readonly string[] = []): string {
   const params = new URLSearchParams()
   const view = readView(search)
@@ -113,7 +113,7 @@ export function viewSearch(search: string, filters: readonly string[] = []): str
   return params.size > 0 ? `?${params}` : ''
 }
 
-/** Shows the same page with another view, and all else of its address; the way back leads to this one. */
+/** Shows the same page with a changed view; Back returns to the current one. */
 export function changeView(part: Partial<View>): void {
   changeParams((params) => writeView(params, { ...readView(currentSearch.value), ...part }))
 }
@@ -124,7 +124,7 @@ export function addFilter(filter: string): void {
   if (!filters.includes(filter)) changeView({ filters: [...filters, filter] })
 }
 
-/** The view of the address, what to ask the API for it, and the window that it is compared with. A hook. */
+/** Returns the view of the address, its API parameters, and the compared window. A hook. */
 export function useView(projectId: string): {
   view: View
   query: ViewQuery
@@ -151,10 +151,10 @@ export function useView(projectId: string): {
   }, [search, projectId, zone.value])
 }
 
-/** Whether a filter asks for bots by itself, so that excluding them would leave nothing of it. */
+/** Whether a filter selects bots, so that excluding them would leave no events. */
 export const isAboutBots = (filter: string): boolean => /^(is_bot|bot_reason):/.test(filter)
 
-/** The query for the records and counts of the same events that figures count. */
+/** Returns the query for records and counts of the events that figures count. */
 export function recordsQuery({ include_bots, filter, ...query }: ViewQuery): RecordsQuery {
   const filters = [filter, include_bots ? undefined : 'is_bot:eq:false'].filter(Boolean).join(',')
   return { ...query, ...(filters && { filter: filters }) }

@@ -14,7 +14,7 @@ const FilterDialog = lazyPage(() =>
   import('./filterDialog.tsx').then(({ FilterDialog }) => FilterDialog),
 )
 
-/** Which period, filters and comparison a page shows, and the ways to others. */
+/** The period, filters and comparison of a page, with controls to change them. */
 export function ViewBar({
   view,
   hasComparison = true,
@@ -23,9 +23,9 @@ export function ViewBar({
 }: {
   view: View
   hasComparison?: boolean
-  /** How many visitors are bots, where the page counts them; null until that is known. */
+  /** The number of bots, if the page counts them; null while it loads. */
   bots?: number | null
-  /** What else a page can be shown by. */
+  /** Further controls of the page. */
   children?: ComponentChildren
 }) {
   const [isFiltering, setFiltering] = useState(false)

@@ -40,7 +40,7 @@ function OwnAccount() {
             <Email account={found} />
             <Password />
             <TwoFactor account={found} changed={account.reload} />
-            {/* With what stands above it, which would push it down. */}
+            {/* Shown together with the content above, which would otherwise push it down. */}
             <Sessions />
           </>
         )}

@@ -7,7 +7,7 @@ import { Form } from '../../components/form.tsx'
 import { Section } from '../../components/page.tsx'
 import { CurrentPassword } from './currentPassword.tsx'
 
-/** The address to sign in with; another one counts once its link was followed. */
+/** The address for sign-in; a new one becomes valid after the user follows its link. */
 export function Email({ account }: { account: Account }) {
   const [isOpen, setOpen] = useState(false)
   const [mailed, setMailed] = useState<string | null>(null)

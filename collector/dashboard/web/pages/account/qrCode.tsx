@@ -1,6 +1,6 @@
 import { encode } from 'uqr'
 
-/** A text as a QR code, dark on light in either scheme: scanners expect it so. */
+/** A text as a QR code, dark on light in both color schemes, as scanners expect. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const { data, size } = encode(text, { border: 4 })
   const squares = data.flatMap((row, y) =>

@@ -11,7 +11,7 @@ type OwnSession = Awaited<ReturnType<typeof api.listSessions>>['sessions'][numbe
 const deviceOf = ({ browser, os }: OwnSession): string =>
   [browser, os].filter(Boolean).join(' on ') || 'Unknown browser'
 
-/** Where one is signed in. */
+/** The user's active sessions. */
 export function Sessions() {
   const sessions = useQuery(async () => (await api.listSessions()).sessions)
   const endOthers = async () => {

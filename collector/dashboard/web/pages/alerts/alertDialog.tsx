@@ -155,7 +155,7 @@ function ConditionFields({ kind, goals }: { kind: Kind; goals: string[] }) {
   )
 }
 
-/** The members of a condition that its kind has. */
+/** Returns the members of a condition for its kind. */
 function conditionOf(kind: Kind, values: Values): Condition {
   const { metric, direction, window, value, filter, goal } = values
   return {

@@ -21,7 +21,7 @@ export const windowNames: Record<Condition['window'], string> = {
 
 const sides = { above: 'above', below: 'below', either: 'above or below' } as const
 
-/** A condition in one line. */
+/** Returns a condition as one line. */
 export function conditionText(condition: Condition): string {
   const { kind, metric, window, direction, value, filter, goal } = condition
   const when = windowNames[window] + (filter ? ` (${filter})` : '')

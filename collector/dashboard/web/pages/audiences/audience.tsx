@@ -167,7 +167,7 @@ function Progress({ audience, reload }: { audience: Audience; reload(): Promise<
 const formats = ['csv', 'ndjson', 'parquet'] as const
 type Download = Awaited<ReturnType<typeof api.downloadAudience>>
 
-/** The build as files: charged once, when they are ready first. */
+/** The build as files, which are charged once, when the first file is ready. */
 function Files({ audience }: { audience: Audience }) {
   const prices = usePrices()
   const [format, setFormat] = useState<(typeof formats)[number]>('csv')

@@ -14,7 +14,7 @@ type Change = Record<string, unknown> & { change: 'entered' | 'left'; hem: strin
 
 const changesMax = 100
 
-/** Every build of an audience, and who entered and left with it. */
+/** All builds of an audience, with entries and exits. */
 export function Builds({ audience }: { audience: Audience }) {
   const ids = { project_id: audience.project_id, audience_id: audience.id }
   const builds = useListQuery(
@@ -91,7 +91,7 @@ export function Builds({ audience }: { audience: Audience }) {
   )
 }
 
-/** Who entered and left with a build, once the reader has said to pay for it. */
+/** The entries and exits of a build, read after the user agreed to pay. */
 function Changes({ audience, build }: { audience: Audience; build: Build }) {
   const prices = usePrices()
   const [found, setFound] = useState<Change[] | null>(null)

@@ -1,4 +1,4 @@
-/** A definition as the builder shows it: leaves side by side, all or any of them, less those who meet an exclusion. */
+/** A definition in the builder: conditions on one level, combined by all or any, and exclusions. */
 export interface Draft {
   entity: 'people' | 'companies'
   match: 'all' | 'any'
@@ -30,7 +30,7 @@ export const emptyLeaf: Record<LeafKind, Leaf> = {
   audience: { kind: 'audience', audience_id: '' },
 }
 
-/** A draft as the API takes it. */
+/** Returns a draft in the form of the API. */
 export function definitionOf({ entity, match, include, exclude }: Draft): Definition {
   return {
     entity,
@@ -74,7 +74,7 @@ const namesIn = (text: string): string[] =>
     .map((name) => name.trim())
     .filter(Boolean)
 
-/** What an operator compares with: lists are written with commas; numbers and truth values as they are. */
+/** Parses the value of an operator: lists are separated by commas; numbers and booleans are literal. */
 function profileValue(op: string, text: string): unknown {
   if (op === 'is_set') return text !== 'false'
   if (op === 'in' || op === 'between') return namesIn(text).map(scalarOf)
@@ -86,7 +86,7 @@ const scalarOf = (text: string): unknown => {
   return text.trim() !== '' && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
 }
 
-/** A definition as a draft; null for one that is nested deeper than the builder shows. */
+/** Returns a definition as a draft; null if it is nested deeper than the builder supports. */
 export function draftOf({ entity, include, exclude, limit }: Definition): Draft | null {
   if (limit !== undefined) return null
   const included = leavesOf(include)

@@ -19,7 +19,7 @@ import {
 import { Estimate } from './estimate.tsx'
 import { type Choices, LeafEditor } from './leafEditor.tsx'
 
-/** Makes an audience, or changes the definition of one. */
+/** Creates an audience, or changes the definition of one. */
 export function AudienceEditor({
   projectId,
   audienceId,
@@ -242,7 +242,7 @@ function Leaves({
       {children}
       {leaves.map((leaf, index) => (
         <LeafEditor
-          // They have no name but their place.
+          // Conditions have no other identity than their index.
           key={index}
           leaf={leaf}
           label={`condition ${index + 1}`}
@@ -260,7 +260,7 @@ function Leaves({
   )
 }
 
-/** A definition that is nested deeper than conditions side by side, as JSON. */
+/** Shows a definition that the builder does not support, as JSON. */
 function JsonDefinition({
   definition,
   change,

@@ -8,7 +8,7 @@ import type { Definition } from './draft.ts'
 import { sentenceOf } from './sentence.ts'
 
 const waitMs = 700
-/** What tells most of people and companies at a glance. */
+/** The most informative columns about people and companies. */
 const columns = [
   'full_name',
   'job_title',

@@ -5,7 +5,7 @@ import type { Audience } from './audiences.tsx'
 import { emptyLeaf, type Leaf, type LeafKind } from './draft.ts'
 import { profileOperators } from './sentence.ts'
 
-/** What leaves choose from. */
+/** Values that leaves can select. */
 export interface Choices {
   projectId: string
   eventTypes: readonly string[]
@@ -31,7 +31,7 @@ export function LeafEditor({
   remove,
 }: {
   leaf: Leaf
-  /** "Condition 2" */
+  /** The label, such as "Condition 2". */
   label: string
   choices: Choices
   change(leaf: Leaf): void

@@ -9,10 +9,13 @@ export interface Answered {
   text: string
 }
 
-/** Of an answer so much is shown. */
+/** The most characters of a response to show. */
 const charactersMax = 20_000
 
-/** Asks for a path of the API in the reader's name. `projectId`: what of the path does not say it is read of that alone. */
+/**
+ * Requests a path of the API with the user's session. `projectId` limits the response, unless the path names
+ * a project.
+ */
 export async function askAgain(
   path: string,
   { organization_id }: { organization_id: string },
@@ -34,7 +37,7 @@ export async function askAgain(
   }
 }
 
-/** How it was answered, and with what. */
+/** Shows the status and body of a response. */
 export function AnswerShown({
   answered: { status, latencyMs, charged, text },
 }: {

@@ -14,7 +14,7 @@ type Delivery = Awaited<ReturnType<typeof api.listWebhookDeliveries>>['deliverie
 const replayDays = 30
 const dayMs = 86_400_000
 
-/** What became of a webhook's messages, and the ways to have them sent again. */
+/** The deliveries of a webhook, which the user can resend. */
 export function Deliveries({
   webhook,
   edit,

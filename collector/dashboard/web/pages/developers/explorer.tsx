@@ -13,7 +13,7 @@ import { useQuery } from '../../useQuery.ts'
 import { type Answered, AnswerShown, askAgain } from './answer.tsx'
 import { type Operation, readOperations } from './operations.ts'
 
-/** Characters of a hint. */
+/** Most characters of a hint. */
 const hintMax = 120
 const operationDefault = 'countEvents'
 
@@ -61,7 +61,7 @@ export function Explorer() {
                   </select>
                 </label>
               </div>
-              {/* Another operation, other fields. */}
+              {/* Another operation has other fields. */}
               <Chosen key={chosen.id} operation={chosen} projectId={projectId} />
             </>
           )
@@ -143,7 +143,7 @@ function Chosen({ operation, projectId }: { operation: Operation; projectId: str
   )
 }
 
-/** What fits under a field; all of it is in the API documentation. */
+/** Returns the part of a description that fits under a field; the API documentation has all of it. */
 function firstSentence(text: string): string {
   const [sentence] = text.replaceAll('`', '').split(/(?<=\.)\s/, 1)
   return sentence!.length > hintMax ? `${sentence!.slice(0, hintMax)}…` : sentence!

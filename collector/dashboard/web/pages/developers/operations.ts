@@ -1,11 +1,11 @@
-/** A read of the API, as its own description has it. */
+/** A read operation of the API, according to the OpenAPI document. */
 export interface Operation {
   id: string
   tag: string
   summary: string
   description: string
   path: string
-  /** Whether the records that it returns are charged. */
+  /** Whether its records are charged. */
   isCharged: boolean
   parameters: Parameter[]
 }
@@ -14,7 +14,7 @@ interface Parameter {
   name: string
   isRequired: boolean
   description: string
-  /** All values that it takes, where that is a fixed list. */
+  /** All allowed values, if their list is fixed. */
   choices: string[] | null
 }
 
@@ -40,7 +40,7 @@ interface Document {
   >
 }
 
-/** Asks the service which reads it has, by their tags. */
+/** Reads the service's read operations by tag. */
 export async function readOperations(): Promise<Operation[]> {
   const { paths } = (await (await fetch('/openapi.json')).json()) as Document
   return Object.entries(paths)

@@ -4,7 +4,7 @@ import { money, nameOfMeter, records } from '../../components/amounts.ts'
 import { useSession } from '../../session.ts'
 import { type Answered, AnswerShown, askAgain } from './answer.tsx'
 
-/** Asks for the same again in the reader's name, after saying what that costs; or says why it cannot be. */
+/** Repeats a request with the user's session, after showing its cost, or explains why this is impossible. */
 export function Replay({ request }: { request: ApiRequest }) {
   const { organization } = useSession()
   const [isAsked, setAsked] = useState(false)
@@ -18,7 +18,7 @@ export function Replay({ request }: { request: ApiRequest }) {
     setBusy(true)
     setFault('')
     try {
-      // A key of a project reads that alone, and so does who asks again.
+      // A key of a project reads only that project, so the repeated request does, too.
       setAnswered(
         await askAgain(target!, organization, /[?&]project_id=/.test(target!) ? null : project_id),
       )

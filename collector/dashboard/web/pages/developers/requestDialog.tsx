@@ -9,7 +9,7 @@ import { exactTime } from '../../components/time.ts'
 import { setUrl } from '../../urlState.ts'
 import { Replay } from './replay.tsx'
 
-/** Everything that is kept of one request, and the ways to make it again. */
+/** The stored data of a request, with ways to repeat it. */
 export function RequestDialog({ request, close }: { request: ApiRequest; close(): void }) {
   const facts = {
     Time: exactTime(request.at),

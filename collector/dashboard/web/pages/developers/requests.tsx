@@ -20,7 +20,7 @@ export function Requests() {
     >
       <div class="wide">
         <Filters />
-        {/* Another question, another list. */}
+        {/* Other filters show another list. */}
         <Found
           key={['by', 'status', 'route', 'meter', 'charged', 'day', 'caller', 'request']
             .map(urlValue)

@@ -13,7 +13,7 @@ interface Sample extends Call {
 
 const dayMs = 86_400_000
 
-/** What people begin with, in the order in which they do. */
+/** First calls for new users, in order. */
 const samplesFor = (project_id: string): Sample[] => [
   {
     title: 'Count events',
@@ -73,7 +73,7 @@ const samplesFor = (project_id: string): Sample[] => [
   },
 ]
 
-/** Calls to begin with, in three languages, about the reader's own project. */
+/** Sample calls in three languages, for the user's own project. */
 export function Samples() {
   const { organization } = useSession()
   const projects = useQuery(ownProjects)

@@ -15,7 +15,7 @@ const typeNames = {
 type EventType = keyof typeof typeNames
 const types = Object.keys(typeNames) as EventType[]
 
-/** Makes a webhook, or changes one. */
+/** Creates or changes a webhook. */
 export function WebhookDialog({
   projectId,
   webhook,
@@ -24,7 +24,7 @@ export function WebhookDialog({
 }: {
   projectId: string
   webhook: Webhook | null
-  /** Given what was made; null after a change. */
+  /** Receives the created webhook; null after a change. */
   saved(made: { webhook: Webhook; secret: string } | null): Promise<void>
   close(): void
 }) {

@@ -7,7 +7,7 @@ import { useQuery } from '../../useQuery.ts'
 import { labelOfField } from '../../view/labels.ts'
 import { columnsDefault } from './eventRow.ts'
 
-/** Asks which fields of events the list shows, in the order of the field catalog. */
+/** Selects the fields of events in the list, in the order of the field catalog. */
 export function ColumnsDialog({ shown, close }: { shown: readonly string[]; close(): void }) {
   const catalog = useQuery(() => api.listFields({ tier: 'web_event' }))
   return (

@@ -10,7 +10,7 @@ import { useQuery } from '../../useQuery.ts'
 import { type EventRow, readRows, textsOf } from './eventRow.ts'
 import { Trace } from './trace.tsx'
 
-/** One event: what happened to it, what it says, and how to ask for it. */
+/** One event: its trace, its content, and the API call for it. */
 export function EventDetails({
   projectId,
   eventId,

@@ -4,7 +4,7 @@ export type EventRow = Record<string, unknown> & { event_id: string }
 /** Events read on this page, by id, so that opening one again is free. */
 export const readRows = new Map<string, EventRow>()
 
-/** Columns that a list shows at first. */
+/** The default columns of a list. */
 export const columnsDefault: readonly string[] = [
   'timestamp',
   'event_type',
@@ -15,14 +15,14 @@ export const columnsDefault: readonly string[] = [
   'resolved',
 ]
 
-/** A value of a field as a cell shows it. */
+/** Returns a field's value for a cell. */
 export function textOfValue(value: unknown): string | number | null {
   if (value === null || value === undefined) return null
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** The same of each field of a row. */
+/** Returns the cell value of each field of a row. */
 export const textsOf = (
   row: Readonly<Record<string, unknown>>,
 ): Record<string, string | number | null> =>

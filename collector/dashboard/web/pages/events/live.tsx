@@ -6,9 +6,9 @@ import { exactTime } from '../../components/time.ts'
 import { setUrl } from '../../urlState.ts'
 
 const pollMs = 1_000
-/** Rows on the page, at most: the oldest go. */
+/** Most rows on the page: the oldest are removed. */
 const rowsMax = 200
-/** How far back the stream begins, so that there is something to see. */
+/** How far back the stream begins, so that it is not empty. */
 const backMs = 60_000
 
 /** A line of the stream: an event that was stored, or one that was rejected. */
@@ -130,7 +130,7 @@ export function Live({ projectId }: { projectId: string }) {
   )
 }
 
-/** Waits while the page is in a tab that is not seen. */
+/** Waits until the tab of the page is visible. */
 const untilSeen = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const look = () => {
@@ -143,7 +143,7 @@ const untilSeen = (signal: AbortSignal): Promise<void> =>
     look()
   })
 
-/** The rows that were not there before join the others. */
+/** Adds new rows to the existing ones. */
 function merge(before: Stream, stored: Line[], rejected: Line[], charged: number): Stream {
   const known = new Set(before.lines.map(({ key }) => key))
   const fresh = [...stored, ...rejected].filter(({ key }) => !known.has(key))

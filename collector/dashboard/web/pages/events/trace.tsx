@@ -15,7 +15,7 @@ const reasonTexts: Record<EventTrace['possible_reasons'][number], string> = {
     'It never arrived: it was blocked in the browser, or the id belongs to another project.',
 }
 
-/** What became of an event, step by step. */
+/** The processing of an event, step by step. */
 export function Trace({ trace }: { trace: EventTrace }) {
   return (
     <ol class="trace">

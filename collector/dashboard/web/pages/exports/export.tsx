@@ -19,7 +19,7 @@ import { RunResult } from './runResult.tsx'
 
 const pollMs = 1_000
 
-/** One export: each run with what became of its records, and the ways to run and retry. */
+/** One export: its runs with their outcomes, and buttons to run and retry. */
 export function ExportPage({ exportId }: { projectId: string; exportId: string }) {
   const found = useQuery(async () => (await api.getExport({ export_id: exportId })).export)
   return (

@@ -16,7 +16,7 @@ const schedules: Record<Export['schedule'], string> = {
 }
 
 interface Choices {
-  /** "audience ID" or "list ID" → its name. */
+  /** Maps "audience ID" or "list ID" to its name. */
   sources: Record<string, string>
   integrations: readonly Integration[]
 }

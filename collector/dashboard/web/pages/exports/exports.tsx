@@ -8,7 +8,7 @@ import { useListQuery } from '../../useQuery.ts'
 import { destinationNames } from '../integrations/destinationFields.ts'
 import { ExportDialog } from './exportDialog.tsx'
 
-/** What of a project is sent where, and when. */
+/** The exports of a project: source, destination and schedule. */
 export function Exports({ projectId }: { projectId: string }) {
   const pathTo = useProjectPath(projectId)
   const exports = useListQuery(

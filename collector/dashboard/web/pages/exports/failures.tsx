@@ -10,7 +10,7 @@ type Failure = Awaited<ReturnType<typeof api.listExportFailures>>['failures'][nu
 
 const outcomes = ['failed', 'duplicated'] as const
 
-/** Every record of a run that was not sent, and why; a retry sends those alone. */
+/** The records of a run that were not sent, with reasons; a retry sends only these. */
 export function Failures({
   projectId,
   run,

@@ -7,7 +7,7 @@ import { textOf } from '../../view/filterText.ts'
 
 type Steps = Answer<'getAnalyticsFunnel'>['steps']
 
-/** A funnel's steps: who got there, of all who began and of those who took the step before. */
+/** The steps of a funnel: visitors, and their share of the first and of the previous step. */
 export function FunnelTable({
   projectId,
   steps,

@@ -10,9 +10,9 @@ import { ConditionBuilder } from '../../view/conditionBuilder.tsx'
 import { daysOf, windowOf } from '../../view/periods.ts'
 import { type GoalKind, goalFilter, goalKinds, readGoalFilter } from './goalFilter.ts'
 
-/** The visitors who met the filter in the last 30 days are asked for this long after the last key. */
+/** Delay after the last key press before the preview is requested. */
 const typingMs = 400
-/** How many pages are offered: those with the most visitors. */
+/** Most suggested pages: those with the most visitors. */
 const pagesMax = 100
 
 /** The field that some kinds of goals need. */
@@ -21,7 +21,7 @@ const valueFields: Partial<Record<GoalKind, { label: string; hint: ComponentChil
   event: { label: 'Event name', hint: "The name in the call footfall('track', …) of the page." },
 }
 
-/** Asks for a goal, or changes one, and saves it among the project's other goals. */
+/** Creates or changes a goal, and saves it with the project's other goals. */
 export function GoalDialog({
   projectId,
   goal,
@@ -98,7 +98,7 @@ export function GoalDialog({
   )
 }
 
-/** How many visitors reached such a goal lately, so that a wrong one is noticed before it is saved. */
+/** Shows the recent visitors of a goal, so that users notice a wrong goal before they save it. */
 function Preview({
   window,
   kind,
@@ -119,7 +119,7 @@ function Preview({
       ? null
       : await api.getAnalyticsOverview({ ...window, filter }).then(
           ({ overview }) => overview.visitors,
-          // The form says what is wrong with the filter when it is saved.
+          // The form shows the fault of the filter when the user saves.
           () => null,
         ),
   )

@@ -24,7 +24,7 @@ import { GoalDialog } from './goalDialog.tsx'
 
 type Goal = Awaited<ReturnType<typeof api.getAnalyticsConversions>>['conversions'][number]
 
-/** So few goals are seen at a glance. */
+/** Up to this many goals need no search or order. */
 const goalsUnarranged = 3
 const arrangement: Arrangement<Goal> = {
   text: ({ name, filter }) => `${name} ${filter}`,
@@ -36,7 +36,7 @@ const arrangement: Arrangement<Goal> = {
   },
 }
 
-/** What visitors are to do, and how many do. */
+/** The goals of a project, with their visitors. */
 export function Goals({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
   const edits = useQuery(() => mayEdit(projectId))

@@ -7,7 +7,7 @@ import { Select, TextField } from '../../components/fields.tsx'
 import { Form, type Values } from '../../components/form.tsx'
 import { type DestinationType, destinationFields, destinationNames } from './destinationFields.ts'
 
-/** Makes an integration, or changes one; secrets that are left empty stay as they are. */
+/** Creates or changes an integration; empty secrets stay unchanged. */
 export function IntegrationDialog({
   projectId,
   integration,

@@ -11,7 +11,7 @@ import { IntegrationDialog } from './integrationDialog.tsx'
 type Open = { kind: 'create' } | { kind: 'edit' | 'delete'; integration: Integration } | null
 type Checked = { works: boolean; message: string } | 'checking'
 
-/** Where a project's audiences and lists can be sent, and whether that works. */
+/** The destinations of a project's audiences and lists, with their status. */
 export function Integrations({ projectId }: { projectId: string }) {
   const integrations = useListQuery(
     (cursor) => api.listIntegrations({ project_id: projectId, cursor }),

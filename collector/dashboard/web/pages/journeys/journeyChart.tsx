@@ -11,7 +11,7 @@ type Step = Links[number]
 /** Label of null: all other pages. */
 const other = 'Other pages'
 
-/** Journeys as a Sankey diagram, and the same as a table; a click on a page begins there. */
+/** Journeys as a Sankey diagram and as a table; a click on a page starts the journeys there. */
 export function JourneyChart({ links, isStale }: { links: Links; isStale: boolean }) {
   const { nodes, bands, width, height } = layOut(links)
   return (

@@ -8,7 +8,7 @@ import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { JourneyChart } from './journeyChart.tsx'
 
-/** The ways that sessions take from page to page. */
+/** The paths of sessions from page to page. */
 export function Journeys({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
   const start = useParams().get('start') ?? undefined

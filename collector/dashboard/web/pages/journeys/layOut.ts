@@ -15,7 +15,7 @@ interface Node {
 
 interface Band {
   key: string
-  /** An SVG path along its middle. */
+  /** An SVG path along the middle of the band. */
   path: string
   thickness: number
   title: string
@@ -27,8 +27,8 @@ const heightMax = 420
 const gap = 14
 
 /**
- * Where the nodes and bands of a Sankey diagram stand whose columns are given: the n-th pages of sessions. A node is as
- * high as it has sessions, the largest on top; bands leave and arrive in the order of their other ends.
+ * Places the nodes and bands of a Sankey diagram, whose columns are the n-th pages of sessions. The height of
+ * a node is its number of sessions, the largest first. Bands start and end in the order of their other ends.
  */
 export function layOut(links: readonly Link[]): {
   nodes: Node[]

@@ -19,7 +19,7 @@ type Line = Awaited<ReturnType<typeof api.listRejectedLines>>['rejected'][number
 
 const pollMs = 1_000
 
-/** One list: what each import brought, and every line that was refused. */
+/** One list: the result of each import, and its rejected lines. */
 export function ListPage({ listId }: { projectId: string; listId: string }) {
   const list = useQuery(async () => (await api.getList({ list_id: listId })).list)
   return (
@@ -150,7 +150,7 @@ const importColumns = [
   count('rows_rejected', 'Refused'),
 ]
 
-/** Line by line what an import refused, and why. */
+/** The rejected lines of an import, with reasons. */
 function Rejected({ listId, chosen }: { listId: string; chosen: Import }) {
   const lines = useListQuery(
     (cursor) => api.listRejectedLines({ list_id: listId, import_id: chosen.id, cursor }),

@@ -8,7 +8,7 @@ import { go } from '../../router.tsx'
 import { useListQuery } from '../../useQuery.ts'
 import { UploadDialog } from './uploadDialog.tsx'
 
-/** A project's lists: people, companies or browsers that it knows itself. */
+/** A project's lists of people, companies or browsers. */
 export function Lists({ projectId }: { projectId: string }) {
   const pathTo = useProjectPath(projectId)
   const lists = useListQuery(

@@ -12,7 +12,7 @@ const kinds: Record<List['kind'], string> = {
   cookies: 'Browsers (cookie ids)',
 }
 
-/** Makes a list of a file or of pasted lines; with `list`, adds to it. */
+/** Creates a list from a file or from pasted lines; with `list`, adds to it. */
 export function UploadDialog({
   projectId,
   list,

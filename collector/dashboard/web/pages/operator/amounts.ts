@@ -1,6 +1,6 @@
 import { wholeNumber } from '../../format.ts'
 
-/** How bytes, spans of time and counts read to operators. */
+/** Formats bytes, durations and counts for operators. */
 
 const short = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
 

@@ -9,7 +9,7 @@ import { Tenants } from './tenants.tsx'
 
 const askEveryMs = 5_000
 
-/** How the whole service is, for the people who run it. */
+/** The state of the service, for operators. */
 export function Operator() {
   const status = useQuery(() => api.getOperatorStatus())
   useRepeat(status.reload, askEveryMs)

@@ -52,7 +52,7 @@ function Store({
   )
 }
 
-/** Later than this, readers notice. */
+/** Users notice a longer delay. */
 const lagMsMax = 10_000
 
 type Collector = OperatorStatus['collectors'][number]

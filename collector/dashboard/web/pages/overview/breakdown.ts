@@ -11,10 +11,10 @@ export type Value = Breakdown['values'][number]
 /** A view, and the name of the goal whose conversions each value has. */
 export type PanelQuery = ViewQuery & { goal: string | undefined }
 
-/** As many values as the API gives of a dimension. */
+/** The API's limit of values of a dimension. */
 export const valuesMax = 1_000
 
-/** Asks for the first values of dimensions. */
+/** Reads the first values of dimensions. */
 export async function readBreakdowns(
   query: PanelQuery,
   dimensions: readonly Dimension[],

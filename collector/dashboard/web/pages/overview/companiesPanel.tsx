@@ -1,7 +1,7 @@
 import { useProjectPath } from '../../projectPath.ts'
 import { Link } from '../../router.tsx'
 
-/** Where companies are: their names are sold, so that no free answer has them. */
+/** A panel that links to companies, whose names are billed and so not in free responses. */
 export function CompaniesPanel({ projectId }: { projectId: string }) {
   const pathTo = useProjectPath(projectId)
   return (

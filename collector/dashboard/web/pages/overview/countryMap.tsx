@@ -10,7 +10,10 @@ const levels = 5
 /** More than there are countries. */
 const countriesMax = 300
 
-/** Where visitors are, on a map; fetched when it comes into sight. The table below says the same, and is for keyboards. */
+/**
+ * Visitors by country on a map, which is loaded when it becomes visible. The table below has the same data,
+ * and supports keyboards.
+ */
 export function CountryMap({ query }: { query: ViewQuery }) {
   const place = useRef<HTMLDivElement>(null)
   const [world, setWorld] = useState<World>()
@@ -18,7 +21,7 @@ export function CountryMap({ query }: { query: ViewQuery }) {
     const observer = new IntersectionObserver(([entry]) => {
       if (!entry!.isIntersecting) return
       observer.disconnect()
-      // Without the map there is still the table.
+      // Without the map, the table is still there.
       import('../../charts/drawWorld.ts').then(setWorld, () => {})
     })
     observer.observe(place.current!)
@@ -46,7 +49,7 @@ function Shapes({ world: { shapes, viewBox }, query }: { world: World; query: Vi
     >
       {shapes.map(({ id, code, d }) => {
         const visitors = (code !== null && value?.get(code)) || 0
-        // Of areas and of numbers alike, people tell the roots apart.
+        // People compare areas and numbers by their square roots.
         const level =
           visitors === 0 ? 0 : Math.max(1, Math.ceil(levels * Math.sqrt(visitors / most)))
         return (

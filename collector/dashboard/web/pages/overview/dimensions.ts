@@ -4,11 +4,11 @@ import { labelOfValue } from '../../view/labels.ts'
 
 interface DimensionOf {
   name: string
-  /** The head of the column of its values; absent: its name. */
+  /** Heading of the column with its values; default: its name. */
   head?: string
   /** The name of a missing value. */
   none: string
-  /** How a value reads. */
+  /** Formats a value. */
   text?(value: string): string
 }
 
@@ -46,17 +46,17 @@ export type Dimension = keyof typeof dimensions
 /** The properties of a dimension. */
 export const dimensionOf = (dimension: Dimension): DimensionOf => dimensions[dimension]
 
-/** The head of a dimension's column. */
+/** Returns the heading of a dimension's column. */
 export const headOf = (dimension: Dimension): string =>
   dimensionOf(dimension).head ?? dimensions[dimension].name
 
-/** How a value of a dimension reads. */
+/** Formats a value of a dimension. */
 export function textOf(dimension: Dimension, value: string | null): string {
   const { none, text } = dimensionOf(dimension)
   return value === null ? none : (text?.(value) ?? value)
 }
 
-/** The filters that a click on a value adds. */
+/** Returns the filters that a click on a value adds. */
 export const filtersOf = (dimension: Dimension, value: string): string[] => [
   filterFor(dimension, value),
 ]

@@ -13,8 +13,8 @@ interface Pointed {
 }
 
 /**
- * A metric over time, the compared period paler. The pointer, or the arrow keys, show both values of a point; the table
- * below has all of them.
+ * A metric over time, with the compared period in a paler color. The pointer or the arrow keys show both
+ * values of a point; the table below has all of them.
  */
 export function FigureChart({
   series,
@@ -91,7 +91,7 @@ export function FigureChart({
   )
 }
 
-/** A value as people read it; "–" where there is none. */
+/** Formats a value; "–" without one. */
 export const valueText = (value: number | null | undefined, format: (value: number) => string) =>
   value === null || value === undefined ? '–' : format(value)
 

@@ -14,11 +14,11 @@ type Point = Answer<'getAnalyticsTimeseries'>['timeseries'][number]
 interface Asked {
   interval: Interval
   include: string | undefined
-  /** All of the period's, also those that are still to come. */
+  /** Starts of all points of the period, future ones included. */
   starts: readonly number[]
   points: readonly Point[]
   before: readonly Point[] | null
-  /** Until when points are known, epoch milliseconds. */
+  /** The end of the known points, epoch milliseconds. */
   endMs: number
 }
 
@@ -27,15 +27,17 @@ export interface FigureSeries {
   metric: Metric
   interval: Interval
   starts: readonly number[]
-  /** One for each point of the period; null where there is none, or none yet. */
+  /** One value for each point of the period; null if there is none, or none yet. */
   values: readonly (number | null)[]
-  /** The compared period's: when its points begin, and their values; absent where nothing is compared. */
+  /** The starts and values of the compared period's points; absent without a comparison. */
   before: { starts: readonly number[]; values: readonly (number | null)[] } | null
-  /** The place of the point that is under way. */
+  /** The index of the current point. */
   unfinished: number | undefined
 }
 
-/** The intervals that these days can be shown by, and the one that the address asks for, or fits best. */
+/**
+ * Returns the possible intervals of these days, and the one in the address, otherwise the most suitable one.
+ */
 export function chosenInterval(days: Days): { interval: Interval; intervals: Interval[] } {
   const whole = wholeOf(days, zone.value)
   const intervals = intervalsFor(whole)
@@ -43,7 +45,7 @@ export function chosenInterval(days: Days): { interval: Interval; intervals: Int
   return { intervals, interval: intervals.find((one) => one === asked) ?? intervalFor(whole) }
 }
 
-/** Asks for the points of a metric. A hook. */
+/** Reads the points of a metric. A hook. */
 export function useSeries(
   query: ViewQuery,
   compared: Window | null,

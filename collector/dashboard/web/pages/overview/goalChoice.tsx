@@ -2,7 +2,7 @@ import { setUrl, urlValue } from '../../urlState.ts'
 
 const parameter = 'goal'
 
-/** The goal of the address, whose conversions panels show. To be called while drawing. */
+/** Returns the goal in the address, whose conversions panels show. Call it during rendering. */
 export const chosenGoal = (): string | undefined => urlValue(parameter) || undefined
 
 /** Chooses the goal. */

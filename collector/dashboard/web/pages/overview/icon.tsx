@@ -1,12 +1,12 @@
 import type { Dimension } from './dimensions.ts'
 
-/** The version of the flags, which is in their addresses; the build sets it. */
+/** The version of the flags in their URLs, which the build sets. */
 declare const FLAGS_VERSION: string
 
 /** The browsers that have an icon of their own. */
 const browsers = ['brave', 'chrome', 'firefox', 'opera', 'safari', 'vivaldi']
 
-/** The flag of a country or the icon of a browser, from our own origin; nothing of other values. */
+/** The flag of a country or the icon of a browser, from our own origin; nothing for other values. */
 export function Icon({ dimension, value }: { dimension: Dimension; value: string }) {
   const name = iconOf(dimension, value)
   if (!name) return null

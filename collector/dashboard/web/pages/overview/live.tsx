@@ -8,7 +8,7 @@ import { useRepeat } from '../../useRepeat.ts'
 
 /** An event is available after a second, so it is shown within two. */
 const pollMs = 1_000
-/** All who have a share link ask out of one limit. */
+/** All viewers of a share link use one rate limit. */
 const sharedPollMs = 10_000
 
 interface LiveAsked {
@@ -21,7 +21,7 @@ export function Live({ projectId, include_bots }: LiveAsked) {
   const live = useLive({ projectId, include_bots })
   const place = useRef<HTMLDetailsElement>(null)
   usePopover(place)
-  // Has its room before it is there.
+  // Reserves its space before it is loaded.
   if (!live) return <div class="live" />
   const most = Math.max(1, ...live.minutes.map(({ visitors }) => visitors))
   return (

@@ -13,13 +13,13 @@ type Axis = 'counts' | 'shares' | 'durations'
 
 interface MetricOf {
   name: string
-  /** Its name in figures and in points. */
+  /** Its name in figures and points. */
   of: keyof Figures & keyof Point
   format(value: number): string
   axis: Axis
   /** The parameter that adds it to a series. */
   include?: Params<'getAnalyticsTimeseries'>['include']
-  /** More of it is worse. */
+  /** Whether a higher value is worse. */
   isBad?: true
 }
 

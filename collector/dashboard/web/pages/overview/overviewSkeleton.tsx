@@ -13,28 +13,28 @@ const Panels = () => (
   </div>
 )
 
-/** Stands where panels are on their way. */
+/** A placeholder for loading panels. */
 export const PanelsSkeleton = () => (
   <Skeleton>
     <Panels />
   </Skeleton>
 )
 
-/** The shape of a chart and of the way to its table. */
+/** The shape of a chart and of the link to its table. */
 const Chart = () => (
   <div class="chart-frame with-table" aria-hidden="true">
     <div class="chart bar" />
   </div>
 )
 
-/** Stands where a chart is on its way. */
+/** A placeholder for a loading chart. */
 export const ChartSkeleton = () => (
   <Skeleton>
     <Chart />
   </Skeleton>
 )
 
-/** Stands where the figures of a period are on their way. */
+/** A placeholder for the loading figures of a period. */
 export const OverviewSkeleton = () => (
   <Skeleton>
     <div class="figures" aria-hidden="true">

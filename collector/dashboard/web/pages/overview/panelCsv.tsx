@@ -2,7 +2,7 @@ import { CsvButton } from '../../components/csvButton.tsx'
 import { type PanelQuery, readBreakdowns, valuesMax } from './breakdown.ts'
 import type { Dimension } from './dimensions.ts'
 
-/** Hands out all values of a dimension as CSV. */
+/** Downloads all values of a dimension as CSV. */
 export function PanelCsv({ query, dimension }: { query: PanelQuery; dimension: Dimension }) {
   const rows = async () => {
     const { values } = (await readBreakdowns(query, [dimension], valuesMax)).get(dimension)!

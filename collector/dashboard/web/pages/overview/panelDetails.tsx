@@ -34,7 +34,7 @@ const goalColumns: Column<Value>[] = [
   },
 ]
 
-/** All values of a dimension, to be searched and sorted. */
+/** All values of a dimension, with search and order. */
 export function PanelDetails({
   title,
   query,

@@ -27,7 +27,7 @@ export function ValueName({
   )
 }
 
-/** A count, which leads to the visitors or events that it counts. */
+/** A count that links to its visitors or events. */
 export function Count({
   projectId,
   dimension,
@@ -40,7 +40,7 @@ export function Count({
   of: 'visitors' | 'events' | 'page_views' | 'sessions'
 }) {
   const count = row[of] ?? 0
-  // Filters say of events what these values are, but not of sessions.
+  // Filters on these values select events, but not sessions.
   if (row.value === null || row.sessions !== null) return <>{wholeNumber(count)}</>
   const more = of === 'page_views' ? ['event_type:eq:page_view'] : []
   return (

@@ -30,9 +30,9 @@ const panels: { title: string; dimensions: Dimension[] }[] = [
 ]
 
 const limit = 8
-/** The parameter of the address that names the dimension whose details are open. */
+/** The parameter of the address with the dimension whose details are open. */
 const open = 'details'
-/** The parameter that names the dimension of a panel. */
+/** Returns the parameter with the dimension of a panel. */
 const parameterOf = (title: string): string => title.toLowerCase()
 
 /** The values with the most visitors of several dimensions, one panel each. */
@@ -103,7 +103,7 @@ function Panel({
       values: (await readBreakdowns({ ...query, goal }, [shown], limit)).get(shown)!,
     }
   })
-  // An earlier answer may be of another dimension.
+  // An earlier response may belong to another dimension.
   const found = isFirst ? first : other.value?.of === shown ? other.value.values : undefined
   return (
     <section class="card panel" aria-label={title}>

@@ -5,11 +5,11 @@ import { type Figures, type Metric, metricOf, metrics } from './metrics.ts'
 const orNone = (value: number | null, format: (value: number) => string): string =>
   value === null ? '–' : format(value)
 
-/** The metrics that the page shows: share links have no goals. */
+/** Returns the visible metrics: share links have no goals. */
 export const shownMetrics = (): Metric[] =>
   (Object.keys(metrics) as Metric[]).filter((metric) => metric !== 'conversions' || !isShared())
 
-/** The figures of a period, each with its change since the compared one; a click draws one over time. */
+/** The figures of a period, each with its change since the compared one; a click shows a figure over time. */
 export function Tiles({
   now,
   before,
@@ -63,7 +63,7 @@ function TileChange({
   )
 }
 
-/** From one value to another, coloured as better or worse; nothing where there is nothing to compare. */
+/** The change between two values, colored as better or worse; nothing without a comparison. */
 export function Change({
   metric,
   now,
@@ -76,6 +76,6 @@ export function Change({
   const change = changeOf(now, before)
   if (change === null) return null
   const isBetter = now! >= before! !== (metricOf(metric).isBad ?? false)
-  // A change that rounds to nothing is neither.
+  // A change that rounds to zero is neither better nor worse.
   return <span class={/[1-9]/.test(change) ? (isBetter ? 'better' : 'worse') : ''}>{change}</span>
 }

@@ -68,7 +68,7 @@ const csvHead = [
   'last_ms',
 ] as const
 
-/** How many visitors a view has, or took so many steps of a funnel; free. */
+/** Returns the number of visitors of a view, or of a funnel's step; free. */
 async function countVisitors(query: ViewQuery, funnel: FunnelStep | null): Promise<number> {
   if (!funnel) return (await api.getAnalyticsOverview(query)).overview.visitors
   const { steps } = await api.getAnalyticsFunnel({

@@ -15,7 +15,7 @@ type Link = Found['links'][number]
 
 const personFields = 'full_name,email,job_title,company_name,linkedin_url'
 
-/** From a browser to a person: every link that says whose it is, which one counts, and why. */
+/** From a browser to a person: every link of the browser, which one counts, and why. */
 export function IdentityExplorer({ projectId }: { projectId: string }) {
   const prices = usePrices()
   const [found, setFound] = useState<Found | null>(null)
@@ -92,7 +92,7 @@ function Result({ found }: { found: Found }) {
   )
 }
 
-/** Who a hem is, once an admin of the organization has said to pay for it. */
+/** The person of a hem, read after an admin of the organization agreed to pay. */
 function Person({ hem }: { hem: string }) {
   const prices = usePrices()
   const [person, setPerson] = useState<Record<string, unknown> | null | undefined>(undefined)

@@ -29,7 +29,7 @@ interface Rate {
 
 const rateOf = ({ events, known }: Rate): number => (events === 0 ? 0 : known / events)
 
-/** How many events are of known visitors, by page, source or whatever else; free. */
+/** The number of events of known visitors, by page, source or another field; free. */
 export function MatchRate({ query }: { query: RecordsQuery }) {
   const [group, choose] = urlChoice('by', Object.keys(groups) as Group[])
   return (

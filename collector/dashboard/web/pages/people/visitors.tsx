@@ -37,7 +37,7 @@ const further: Record<Kind, readonly string[]> = {
 const filterOf = (kind: Kind, filter: string | undefined): string | undefined =>
   kind === 'buyers' ? [filter, 'has_profile:eq:true'].filter(Boolean).join(',') : filter
 
-/** The latest people or companies of a view, once the reader has said to pay for them. */
+/** The latest people or companies of a view, read after the user agreed to pay. */
 export function Visitors({ query, kind }: { query: RecordsQuery; kind: Kind }) {
   const prices = usePrices()
   const limit = limits.includes(urlValue('limit')) ? urlValue('limit') : limits[0]!

@@ -93,8 +93,9 @@ const states = {
 }
 
 /**
- * Refused: the latest beacon was refused. Once events came in, an unreadable request is not from the pixel: anybody can
- * send one. Ignored: no event was stored, and the project has ignored some. */
+ * Refused: the latest beacon was refused. After the first event, an unreadable request is ignored, because
+ * anybody can send one. Ignored: no event was stored, and the project has ignored some.
+ */
 const stateOf = ({
   first_event_at,
   last_event_at,
@@ -107,7 +108,7 @@ const stateOf = ({
   return last_ignored ? 'ignored' : 'waiting'
 }
 
-/** The pixel's activity, asked again and again while the page is seen. A hook. */
+/** Polls the pixel's activity while the page is visible. A hook. */
 function useActivity(pixelId: string): { activity: Activity | null; isAway: boolean } {
   const [state, setState] = useState<{ activity: Activity | null; isAway: boolean }>({
     activity: null,

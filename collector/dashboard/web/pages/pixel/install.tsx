@@ -47,6 +47,6 @@ export function Install({ pixel }: { pixel: Pixel }) {
   )
 }
 
-/** A sentence whose parts in backticks are code. */
+/** Returns a sentence whose parts in backticks are code. */
 const withCode = (text: string) =>
   text.split('`').map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part))

@@ -25,7 +25,10 @@ export const platforms = {
 }
 export type Platform = keyof typeof platforms
 
-/** How the pixel comes onto a site, step by step; the code is that of examples/, with the pixel's own id and address. */
+/**
+ * Returns the steps to install the pixel on a site. The code is that of examples/, with the pixel's own id
+ * and address.
+ */
 export function installSteps(
   platform: Platform,
   { pixel_id, script_url, snippet }: Pixel,
@@ -94,7 +97,7 @@ export function installSteps(
   }
 }
 
-/** What an example says about itself at its beginning, and where it says what goes in whose place. */
+/** Removes the instructions at the beginning of an example, and its hints for placeholders. */
 const withoutInstructions = (example: string): string =>
   example
     .replace(

@@ -25,7 +25,7 @@ const set = 'pixel'
 /** The field of a setting. */
 type SettingField = { group: Group; label: string; hint: string } & (
   | { kind: 'switch' | 'lines' }
-  | { kind: 'number' /** What an empty field is sent as. */; empty?: null }
+  | { kind: 'number' /** The value sent for an empty field. */; empty?: null }
   | { kind: 'choice'; options: Record<string, string> }
 )
 
@@ -153,7 +153,7 @@ const leads: Record<Group, string> = {
   capture: 'Whether events are collected, from which sites, and how they count.',
 }
 
-/** Whether the pixel collects, from where, and how: one form on two tabs, saved as one. */
+/** The settings of a pixel: one form on two tabs, saved together. */
 export function PixelSettings({
   pixel,
   mayEdit,
@@ -259,7 +259,7 @@ function valueFrom(setting: Settings[keyof Settings]): string {
   return Array.isArray(setting) ? linesFrom(setting) : String(setting ?? '')
 }
 
-/** The settings that the fields hold; whether they are good ones the service says. */
+/** Returns the settings in the fields; the service validates them. */
 function settingsFrom(values: Values): Settings {
   const entries = settingNames.map((name) => [
     name,

@@ -16,7 +16,7 @@ import { SubjectField, subjectOf } from './subject.tsx'
 
 const askEveryMs = 5_000
 
-/** Who is to be forgotten, and how far that is. */
+/** Requested erasures and their progress. */
 export function Erasures() {
   const erasures = useListQuery(
     (cursor) => api.listErasures({ cursor }),

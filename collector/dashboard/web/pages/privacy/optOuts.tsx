@@ -14,7 +14,7 @@ import { SubjectField, subjectOf } from './subject.tsx'
 
 type Open = { kind: 'add' } | { kind: 'remove'; optOut: OptOut } | null
 
-/** Who is to be left alone. */
+/** The opt-outs of the organization. */
 export function OptOuts() {
   const optOuts = useListQuery(
     (cursor) => api.listOptOuts({ cursor }),

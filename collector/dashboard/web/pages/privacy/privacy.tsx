@@ -4,7 +4,7 @@ import { ExportPerson } from './exportPerson.tsx'
 import { OptOuts } from './optOuts.tsx'
 import { Retention } from './retention.tsx'
 
-/** What people may ask of those who collect, and how long events are kept. */
+/** Requests of data subjects, and the retention of events. */
 export function Privacy() {
   return (
     <Page

@@ -4,7 +4,7 @@ import type { Values } from '../../components/form.tsx'
 
 type Subject = Pick<Params<'createOptOut'>, 'hem' | 'email' | 'cookie_id'>
 
-/** Asks whom it is about. */
+/** The field that names the subject of a request. */
 export function SubjectField() {
   return (
     <TextField
@@ -18,7 +18,7 @@ export function SubjectField() {
   )
 }
 
-/** Which of the three it is, by its form; whether it is a good one the service says. */
+/** Returns the kind of a subject by its form; the service validates it. */
 export function subjectOf({ subject = '' }: Values): Subject {
   const given = subject.trim()
   if (/^[\da-f]{64}$/i.test(given)) return { hem: given }

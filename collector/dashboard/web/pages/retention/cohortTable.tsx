@@ -5,7 +5,7 @@ import { NoEvents } from '../../view/noEvents.tsx'
 
 type Retention = Answer<'getAnalyticsRetention'>
 
-/** Cohorts as rows, the intervals after as columns; the more come again, the stronger the color. */
+/** Cohorts as rows, later intervals as columns; a higher share has a stronger color. */
 export function CohortTable({
   projectId,
   interval,

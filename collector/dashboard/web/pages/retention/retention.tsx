@@ -10,7 +10,7 @@ import { CohortTable } from './cohortTable.tsx'
 const intervals = { day: 'By day', week: 'By week', month: 'By month' } as const
 type Interval = keyof typeof intervals
 
-/** How many visitors come again, by when they were first seen in the period. */
+/** The number of returning visitors, by when they were first seen in the period. */
 export function Retention({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
   const asked = useParams().get('interval') ?? ''

@@ -9,7 +9,7 @@ import { useQuery } from '../../useQuery.ts'
 
 const frequencies = { never: 'Never', weekly: 'Each Monday', monthly: 'On the first of each month' }
 
-/** How often one gets the project's figures by e-mail; nothing where this service sends no mail. */
+/** How often the user receives the project's figures by e-mail; nothing if this service sends no mail. */
 export function EmailSummary({ projectId }: { projectId: string }) {
   const { member } = useSession()
   const summary = useQuery(() => api.getEmailSummary({ project_id: projectId }))

@@ -11,7 +11,7 @@ const ends = { 7: 'In a week', 30: 'In 30 days', 90: 'In 90 days', 365: 'In a ye
 
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
 
-/** Asks what a new share link shows, and until when. */
+/** Creates a share link with its content and expiry. */
 export function ShareDialog({
   projectId,
   created,

@@ -16,7 +16,7 @@ type ShareLink = Answer<'getShareLink'>['share_link']
 
 const isOver = ({ expires_at }: ShareLink): boolean => Date.parse(expires_at) <= Date.now()
 
-/** The share links of a project, and the way to a new one. */
+/** The share links of a project, with a button that creates one. */
 export function ShareLinks({ projectId }: { projectId: string }) {
   const links = useQuery(
     async () => (await api.listShareLinks({ project_id: projectId })).share_links,

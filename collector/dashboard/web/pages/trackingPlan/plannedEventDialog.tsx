@@ -3,7 +3,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { LinesField, TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
 
-/** An event of the plan, or one to be added to it. */
+/** An event of the plan, or a new one. */
 export interface EditedEvent {
   name: string
   description?: string

@@ -16,7 +16,7 @@ type Plan = Pick<TrackingPlan, 'on_violation' | 'on_unplanned' | 'events'>
 
 const none: Plan = { on_violation: 'mark', on_unplanned: 'accept', events: {} }
 
-/** The custom events that a project plans, and those that the plan does not name. */
+/** The planned custom events of a project, and received events that the plan does not contain. */
 export function TrackingPlanPage({ projectId }: { projectId: string }) {
   const asked = useQuery(async () => {
     const [{ tracking_plan }, { events }, role] = await Promise.all([

@@ -9,7 +9,7 @@ import { ChargedRequests } from './chargedRequests.tsx'
 
 type CallerUsage = Answer<'getUsageByKey'>['callers'][number]
 
-/** What each key cost, on each meter. */
+/** The cost of each key, by meter. */
 export function ByKey({ query }: { query: UsageQuery }) {
   const usage = useQuery(() => api.getUsageByKey(query))
   return (
@@ -50,7 +50,7 @@ const columns = [
     label: 'Records',
     isNumber: true,
     value: (usage: CallerUsage) => usage.records,
-    // What an export delivers is charged to its runs, not to a request.
+    // Records of exports are charged to runs instead of requests.
     show: ({ records: count, kind, caller_id, meter }: CallerUsage) =>
       kind === 'export' ? (
         records(count)

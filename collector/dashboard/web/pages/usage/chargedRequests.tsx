@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { Link } from '../../router.tsx'
 import { useSession } from '../../session.ts'
 
-/** Leads to the charged requests that a number is made of: those of a day, a meter, a caller. */
+/** Links to the charged requests of a number: those of a day, a meter or a caller. */
 export function ChargedRequests({
   of,
   children,

@@ -8,7 +8,7 @@ import { Select, TextField } from '../../components/fields.tsx'
 import { Form, type Values } from '../../components/form.tsx'
 import { toast } from '../../components/toast.tsx'
 
-/** What stands for the whole organization among the projects. */
+/** The option for the organization in the list of projects. */
 const organization = 'organization'
 
 export function BudgetDialog({
@@ -122,7 +122,7 @@ export function LimitDialog({
 
 type All = Params<'setUsageLimits'>
 
-/** Changes one budget or limit; all others are left as they are at that moment. */
+/** Changes one budget or limit; all others stay unchanged. */
 function SettingDialog({
   title,
   values,

@@ -122,14 +122,14 @@ function Found({
 type BudgetUse = LimitsState['budgets'][number]
 
 interface LimitUse {
-  /** Of the meter. */
+  /** The meter's name. */
   name: string
   used: number
   most: number
   period: string
 }
 
-/** The limits of a day and of a month, one by one. */
+/** Returns the limits of a day and of a month as separate items. */
 const limitsOf = ({ limits }: LimitsState): LimitUse[] =>
   limits.flatMap(({ meter, daily_records, monthly_records, used_today, used_this_month }) => {
     const name = nameOfMeter(meter)
@@ -143,7 +143,7 @@ const limitsOf = ({ limits }: LimitsState): LimitUse[] =>
     ]
   })
 
-/** Of what has a name, and of which a share is used. */
+/** Returns the search and order for items with a name and a used share. */
 const arrangementOf = <T,>({
   nameOf,
   usedOf,

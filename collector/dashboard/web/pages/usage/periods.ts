@@ -13,13 +13,13 @@ export type Period = keyof typeof periods
 
 type Days = Pick<UsageQuery, 'start_date' | 'end_date'>
 
-/** First and last day of a period, in UTC, as bills have them. */
+/** Returns the first and last day of a period in UTC, like bills. */
 export function spanOf(period: Period): Days {
   const { from, to } = daysOf(period)
   return { start_date: from, end_date: to }
 }
 
-/** Every day of a span, those without usage too. */
+/** Returns every day of a span, including those without usage. */
 export function eachDay({ start_date, end_date }: Days): string[] {
   const all: string[] = []
   for (let at = Date.parse(start_date); at <= Date.parse(end_date); at += 86_400_000)

@@ -17,7 +17,7 @@ export function Usage() {
   return <AsyncView query={projects}>{(own) => <Chosen projects={own} />}</AsyncView>
 }
 
-/** What stands for the whole organization among the projects. */
+/** The option for the organization in the list of projects. */
 const all = 'all'
 
 function Chosen({ projects }: { projects: OwnProject[] }) {
@@ -47,7 +47,7 @@ function Chosen({ projects }: { projects: OwnProject[] }) {
             />
           </div>
           <Forecast key={project} projectId={ofProject.project_id} />
-          {/* Another choice loads other figures. */}
+          {/* Another selection loads other figures. */}
           <Figures key={`${project} ${period}`} query={{ ...ofProject, ...spanOf(period) }} />
           <ByKey key={`keys ${project} ${period}`} query={{ ...ofProject, ...spanOf(period) }} />
         </>
@@ -57,7 +57,7 @@ function Chosen({ projects }: { projects: OwnProject[] }) {
   )
 }
 
-/** A choice that the address keeps. */
+/** A selection stored in the address. */
 function Choose({
   label,
   options,
