@@ -194,6 +194,7 @@ describe('projects', () => {
       organization_id: it.demo.organization_id,
       name: 'Shop',
       ...stamps,
+      time_zone: 'UTC',
       ignored_networks: [],
       ignored_hosts: [],
       ignored_paths: [],

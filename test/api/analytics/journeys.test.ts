@@ -233,18 +233,17 @@ describe('visitors', () => {
       eventOf(midnight, agoMs, {
         project_id,
         cookie_id,
-        page_host: 'shop.example',
         ...more,
       })
     await events.insert([
       at(9_000, {
-        referrer_host: 'search.example',
+        referrer: 'https://search.example/',
         country: 'FR',
         device_type: 'tablet',
       }),
-      at(8_000, { referrer_host: 'shop.example', event_type: 'click', country: 'FR' }),
-      at(7_000, { referrer_host: 'shop.example', country: 'DE', device_type: 'mobile' }),
-      at(6_000, { cookie_id: direct, referrer_host: 'shop.example', country: null }),
+      at(8_000, { referrer: 'https://shop.example/', event_type: 'click', country: 'FR' }),
+      at(7_000, { referrer: 'https://shop.example/', country: 'DE', device_type: 'mobile' }),
+      at(6_000, { cookie_id: direct, referrer: 'https://shop.example/', country: null }),
     ])
     const found = await allVisitors({ project_id })
     expect(found).toMatchObject([
