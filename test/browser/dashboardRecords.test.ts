@@ -144,6 +144,7 @@ test('an audience is sent from its page: what is sent and its price come before 
     .waitFor()
   await button(page, 'Send to…').click()
   const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Integration').selectOption('Our own')
   await dialog.getByText('Each record has all fields that are known.').waitFor()
   await dialog.getByLabel('Format').selectOption('hem')
   await dialog.getByText('Each record is a hashed e-mail address.').waitFor()

@@ -237,13 +237,13 @@ describe('visitors', () => {
       })
     await events.insert([
       at(9_000, {
-        referrer: 'https://search.example/',
+        referrer_url: 'https://search.example/',
         country: 'FR',
         device_type: 'tablet',
       }),
-      at(8_000, { referrer: 'https://shop.example/', event_type: 'click', country: 'FR' }),
-      at(7_000, { referrer: 'https://shop.example/', country: 'DE', device_type: 'mobile' }),
-      at(6_000, { cookie_id: direct, referrer: 'https://shop.example/', country: null }),
+      at(8_000, { referrer_url: 'https://shop.example/', event_type: 'click', country: 'FR' }),
+      at(7_000, { referrer_url: 'https://shop.example/', country: 'DE', device_type: 'mobile' }),
+      at(6_000, { cookie_id: direct, referrer_url: 'https://shop.example/', country: null }),
     ])
     const found = await allVisitors({ project_id })
     expect(found).toMatchObject([
