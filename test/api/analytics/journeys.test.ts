@@ -233,6 +233,7 @@ describe('visitors', () => {
       eventOf(midnight, agoMs, {
         project_id,
         cookie_id,
+        page_host: 'shop.example',
         ...more,
       })
     await events.insert([
