@@ -24,7 +24,7 @@ export async function resetPassword(
   ${link}`)
 }
 
-/** `footfall change-email EMAIL NEW_EMAIL`: for a service that sends no mail to show whose an address is. */
+/** `footfall change-email EMAIL NEW_EMAIL`: for services that cannot verify an address by mail. */
 export async function changeEmailOf(
   postgres: Postgres,
   email: string,
@@ -112,7 +112,7 @@ async function readRequest(given: Partial<SetupRequest>): Promise<SetupRequest> 
   return { ...given, ...(missing.length > 0 && (await ask(missing))) } as SetupRequest
 }
 
-/** Asks on the terminal, each until the answer will do. Throws where it is broken off. */
+/** Asks each question on the terminal until its answer is valid. Throws if the user cancels. */
 async function ask(names: (keyof SetupRequest)[]): Promise<Partial<SetupRequest>> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const answers: Partial<SetupRequest> = {}

@@ -64,7 +64,7 @@ export const OrganizationRole = Type.Union([
 ])
 export const ProjectRole = Type.Union([Type.Literal('admin'), Type.Literal('member')])
 
-/** What becomes of the events of something that is deleted. */
+/** Whether the events of a deleted object are kept or deleted. */
 export const EventsChoice = Type.Union([Type.Literal('delete'), Type.Literal('keep')], {
   description:
     'Collection stops immediately. `delete` removes the stored events within minutes; `keep` keeps them.',

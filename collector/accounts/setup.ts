@@ -104,7 +104,7 @@ export async function setUp(
   ]
 }
 
-/** What browsers call the service: dashboard and API, and what pages load the pixel from. */
+/** The address of the service in browsers: of the dashboard, the API and the pixel script. */
 export interface Addresses {
   publicUrl: string
   collectorUrl: string

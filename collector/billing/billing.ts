@@ -17,7 +17,7 @@ import type { Meter } from './meters.ts'
 
 export interface Usage {
   meter: Meter
-  /** The project whose data is read, where the request names one. */
+  /** The project that the request names, if any. */
   projectId: string | null
   /**
    * Maximum number of records, known before the read: `limit`, `page_size` or the items. Budgets and limits
@@ -51,7 +51,7 @@ export interface Billing {
     buildId: string
     keys: readonly number[]
   }): Promise<void>
-  /** Records in the audit log that a member is about to be shown who people are. */
+  /** Records in the audit log that the service will show identities to a member. */
   recordLook(request: Parameters<typeof recordLook>[1], look: Look): Promise<void>
   /** Resolves when everything is written. */
   close(): Promise<void>

@@ -3,6 +3,6 @@ import type { Postgres } from '../platform/postgres/pool.ts'
 /** Dependencies of the billing routes. */
 export interface BillingDeps {
   postgres: Postgres
-  /** Milliseconds since 1970; says which day it is. */
+  /** The current time in milliseconds since 1970, which determines the day. */
   now(): number
 }

@@ -32,7 +32,7 @@ export interface BuildPart {
 /** Charges of other builds that a build does not include yet: by build id, int8multiranges of their keys. */
 export type Uncarried = Readonly<Record<string, string>>
 
-/** Whether all records of a part of a build were already charged, so that it costs nothing. */
+/** Returns whether all records of a part of a build were already charged, so that reading it is free. */
 export async function isFree(
   postgres: Postgres,
   organizationId: string,

@@ -65,7 +65,7 @@ export interface Admitted {
 /** Dependencies of a charge. */
 export interface ChargeDeps {
   ledger: Ledger
-  /** Charges a response, at once or when what other builds of its audience were charged for is known. */
+  /** Charges a response: at once, or after the charges of other builds of its audience are known. */
   write(
     charge: LedgerCharge,
     build: BuildPart | undefined,

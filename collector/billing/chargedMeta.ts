@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { MeterName } from './billingSchemas.ts'
 import type { Meter } from './meters.ts'
 
-/** The `meta` of a charged answer that has no other. */
+/** The `meta` of a charged answer without other fields. */
 export const ChargedMeta = Type.Object(
   {
     meter: MeterName,

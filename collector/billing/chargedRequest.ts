@@ -28,7 +28,7 @@ declare module 'fastify' {
 export interface RequestCharge {
   /** Aborts when the caller leaves. */
   readonly signal: AbortSignal
-  /** The window that the same request was charged for before; a repeat reads it again. */
+  /** The window of the earlier charge for the same request; a repeat reads it again. */
   readonly repeatedWindow: Window | undefined
   /** Whether the same request was charged before. A repeat is free, so it must not say whether more records follow. */
   readonly isRepeat: boolean

@@ -30,11 +30,11 @@ export interface LedgerCharge {
   record_hashes: readonly string[] | null
   /** Of which build of an audience they are; null for other records. Their hashes are keys of it then. */
   build_id: string | null
-  /** An int8multirange: what becomes free by this charge. Null: the keys of the records. */
+  /** An int8multirange of the keys that this charge makes free. Null: the keys of the records. */
   build_keys: string | null
 }
 
-/** What became of a charge: `charged` records are in the ledger, or none for the reason given. */
+/** The outcome of a charge: the ledger has `charged` records, or none for the given reason. */
 export interface LedgerOutcome {
   charged: number
   refusal: Refusal | UncarriedRefusal | null
@@ -53,8 +53,8 @@ export interface Ledger {
    */
   charge(charge: LedgerCharge): Promise<LedgerOutcome>
   /**
-   * Refunds what pays for no record any more, now that this answer broke off after `handed` of its records; resolves
-   * when PostgreSQL did.
+   * Refunds the records of an aborted answer that it did not deliver. `handed` is the number of delivered records.
+   * Resolves after PostgreSQL has stored the refund.
    */
   refund(
     broken: Pick<
@@ -148,7 +148,7 @@ async function write(
 
 type Outcomes = Map<string, LedgerOutcome>
 
-/** Sends a batch until PostgreSQL answers: a repeat finds what an earlier try has charged. */
+/** Sends a batch until PostgreSQL answers. A repeat finds the charges of an earlier try. */
 async function sendUntilAnswered(
   postgres: Postgres,
   charges: readonly LedgerCharge[],

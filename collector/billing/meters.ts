@@ -14,7 +14,7 @@ export const meters = [
 ] as const
 export type Meter = (typeof meters)[number]
 
-/** The meter of records that hold identity of a tier, and none above it (spec: Metering 6). */
+/** The meter of records with identity fields of a tier, and of no higher tier (spec: Metering 6). */
 export const meterOfTier: Record<Tier, Meter> = {
   web_event: 'events',
   resolution_hem: 'resolution_hem',

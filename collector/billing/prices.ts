@@ -9,11 +9,11 @@ export interface Price {
    * rounding.
    */
   microsPerThousand: number
-  /** Records of a calendar month (UTC) that cost nothing. */
+  /** The number of free records in a calendar month (UTC). */
   freeRecordsPerMonth: number
 }
 
-/** What an organization pays that has no price of its own (table meter_prices). */
+/** The price for organizations without a row in the table meter_prices. */
 export const defaultPrices: Record<Meter, Price> = {
   events: { microsPerThousand: 100_000, freeRecordsPerMonth: 10_000 },
   resolution_hem: { microsPerThousand: 2_000_000, freeRecordsPerMonth: 0 },

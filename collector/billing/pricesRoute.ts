@@ -26,7 +26,7 @@ interface PriceRow {
   used: string | null
 }
 
-/** GET /api/v1/billing/prices: what records cost the caller's organization. */
+/** GET /api/v1/billing/prices: the prices of the caller's organization. */
 export const pricesRoute =
   ({ postgres }: Pick<BillingDeps, 'postgres'>): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -5,9 +5,9 @@ import { inTransaction } from '../platform/postgres/transaction.ts'
 import type { TellStripe } from './stripe.ts'
 import { wholeOrganization } from './usageQuery.ts'
 
-/** Stripe takes what is at most 35 days old. */
+/** Stripe accepts usage that is at most 35 days old. */
 const oldestDays = 34
-/** Stripe knows an identifier for a day: what may have arrived is not sent again after that. */
+/** Stripe remembers an identifier for a day. A report that may have arrived is not sent again later. */
 const sureHours = 23
 /** Longer than a try can take. After this time the process that claimed a report has died. */
 const claimSeconds = 60
@@ -58,7 +58,7 @@ interface ClaimedReport {
   was_unsure: boolean
 }
 
-/** Sends what is due, one after another: Stripe takes one at a time of a customer's meter. */
+/** Sends due reports one after another, because Stripe accepts one at a time for a customer's meter. */
 export async function sendReports(
   postgres: Postgres,
   tell: TellStripe,

@@ -2,7 +2,7 @@ import Stripe from 'stripe'
 
 /** A number of records on a meter of Stripe's. */
 export interface UsageReport {
-  /** Stripe takes the same one once, for at least a day. */
+  /** Stripe accepts the same identifier once within at least a day. */
   reportId: string
   customerId: string
   meter: string

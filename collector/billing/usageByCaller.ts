@@ -7,7 +7,7 @@ type CallerKind = 'key' | 'member' | 'export'
 
 interface CallerUsage extends UsageCounts {
   caller_id: string
-  /** Null: there is no such key, member or export any more. */
+  /** Null: the key, member or export was deleted. */
   kind: CallerKind | null
   name: string | null
   /** Of a key. */

@@ -2,7 +2,7 @@ import { audit } from '../../api/access/audit.ts'
 import type { Role } from '../../api/access/principal.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
-/** Records what a user changed of themselves in every organization that they are a member of. */
+/** Records a user's change of their own account in the audit log of each of their organizations. */
 export async function auditOwn(
   client: Queryable,
   userId: string,

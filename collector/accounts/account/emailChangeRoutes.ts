@@ -16,7 +16,7 @@ const tags = ['Dashboard']
 const params = strictObject({ token: Type.String({ maxLength: 200 }) })
 const path = '/dashboard/email-change'
 
-/** /dashboard/email-change: another e-mail address to sign in with, once it is shown to be one’s own. */
+/** /dashboard/email-change: changes the e-mail address of a user, after the user has confirmed the new one. */
 export const emailChangeRoutes =
   (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

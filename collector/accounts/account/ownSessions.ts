@@ -28,7 +28,7 @@ const OwnSession = Type.Object(
 
 const tags = ['Dashboard']
 
-/** /dashboard/sessions: where a user is signed in, in all their organizations. */
+/** /dashboard/sessions: the sessions of a user in all their organizations. */
 export const ownSessionRoutes =
   ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -7,7 +7,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { forgetSignInTries, takeSignInTry } from '../credentials/signInThrottle.ts'
 import { attemptOf } from '../sessions/signIn.ts'
 
-/** A person who signs in, and as which member they ask. */
+/** A signed-in user, and the member that the request acts as. */
 export interface OwnUser {
   userId: string
   memberId: string

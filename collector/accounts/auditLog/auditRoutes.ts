@@ -42,7 +42,7 @@ interface AuditRow {
   details: Record<string, unknown>
 }
 
-/** GET /dashboard/audit: who changed what, newest first. */
+/** GET /dashboard/audit: the audit log, newest entry first. */
 export const auditRoutes =
   (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -86,7 +86,7 @@ export const auditRoutes =
     )
   }
 
-/** The name that an entry itself has of its object. */
+/** The name of the object in an entry's own details. */
 function nameIn({ name, email, text, url }: Record<string, unknown>): string | null {
   const found = [name, email, text, url].find((value) => typeof value === 'string')
   return (found as string | undefined) ?? null

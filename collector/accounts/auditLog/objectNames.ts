@@ -17,7 +17,7 @@ const named = `
   UNION ALL SELECT webhook_id, url FROM webhooks
   UNION ALL SELECT item_id, coalesce(content ->> 'name', content ->> 'text') FROM saved_items`
 
-/** The names of objects by their ids; of deleted objects none. The caller has the ids from its own log. */
+/** Reads the names of objects by id; deleted objects have none. The ids come from the caller's own log. */
 export async function readObjectNames(
   client: Queryable,
   ids: readonly string[],

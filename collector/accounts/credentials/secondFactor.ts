@@ -54,7 +54,7 @@ export async function confirmSecondFactor(
   return true
 }
 
-/** New recovery codes instead of all there were; the answer alone has them. Call it in a transaction. */
+/** Replaces all recovery codes and returns the new ones, which are never shown again. Call it in a transaction. */
 export async function newRecoveryCodes(client: Queryable, userId: string): Promise<string[]> {
   const codes = Array.from({ length: recoveryCodesCount }, () =>
     base32(randomBytes(recoveryCodeBytes))
@@ -69,7 +69,7 @@ export async function newRecoveryCodes(client: Queryable, userId: string): Promi
   return codes
 }
 
-/** Since when a user is asked for codes, and how many recovery codes they have left; null where they are not. */
+/** The time since when sign-in requires codes, and the number of unused recovery codes; null if it requires none. */
 export async function readSecondFactor(
   client: Queryable,
   userId: string,
@@ -163,7 +163,10 @@ async function readFactor(
   return rows[0]
 }
 
-/** Whether six digits are a code now, which uses it up: of two who send the same at once, one is let in. */
+/**
+ * Returns whether six digits are a current code, and marks the code as used. Of two simultaneous uses one
+ * succeeds.
+ */
 async function useTotp(
   client: Queryable,
   secretBox: SecretBox,

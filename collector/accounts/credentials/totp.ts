@@ -13,7 +13,7 @@ const secretOf = (bytes: Buffer): Secret => new Secret({ buffer: Uint8Array.from
 /** The time step that an instant, epoch milliseconds, belongs to. */
 export const stepAt = (nowMs: number): number => TOTP.counter({ period, timestamp: nowMs })
 
-/** The step that six digits are the code of, of those around now; null for none. */
+/** Returns the time step, among the current ones, that has this code; null for none. */
 export function stepOfCode(secret: Buffer, code: string, nowMs: number): number | null {
   const apart = TOTP.validate({
     token: code,

@@ -24,7 +24,7 @@ import { inTransaction, type Queryable } from '../../platform/postgres/transacti
 import { access } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
 
-/** A key as it is shown once, at creation; only hashes of it are kept (spec: API credentials). */
+/** A new key, shown once. The database stores only its hashes (spec: API credentials). */
 export interface ApiCredentials {
   /** "ff_live_…" or "ff_test_…". */
   apiKey: string
@@ -46,13 +46,13 @@ export const newApiCredentials = (mode: 'live' | 'test'): ApiCredentials => ({
 export interface KeyMaking {
   keyId: string
   role: KeyRole
-  /** Absent: it serves until it is revoked. */
+  /** Absent: the key works until it is revoked. */
   expiresAt?: Date | undefined
   /** Null: the operator. */
   maker: { memberId: string; email: string } | null
 }
 
-/** Stores a key of an organization, or of one project of it. Storing the same key again changes nothing. */
+/** Stores a key of an organization or of one of its projects. Storing the same key again changes nothing. */
 export async function storeApiKey(
   client: Queryable,
   owner: { organizationId: string; projectId: string | null },
@@ -121,7 +121,7 @@ export type Key = Static<typeof Key>
 
 const tags = ['Dashboard']
 
-/** /dashboard/keys: the only place where keys are made (spec: Authentication 2), and where they end. */
+/** /dashboard/keys: creates and revokes keys; no other route creates them (spec: Authentication 2). */
 export const keyRoutes =
   ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -241,7 +241,7 @@ export const keyRoutes =
       },
     )
 
-    /** Throws 403 for a key that the caller may see and not revoke, and 404 for one that is not theirs to see. */
+    /** Throws 403 for a visible key that the caller may not revoke, and 404 for an invisible one. */
     async function requireKeyAdmin(principal: Principal, projectId: string | null): Promise<void> {
       if (projectId === null) {
         if (plainMemberId(principal) !== null) throw notFound.key()
@@ -253,7 +253,7 @@ export const keyRoutes =
     }
   }
 
-/** When a new key is to end. Throws 400 for a time that is over. */
+/** Returns when a new key expires. Throws 400 for a time in the past. */
 function readExpiry(given: string | null | undefined): Date | undefined {
   if (!given) return undefined
   const expiresAt = new Date(given)

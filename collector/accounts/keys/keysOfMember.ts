@@ -7,14 +7,14 @@ import { conflict, invalidParameter } from '../../api/http/errors.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { type KeyRow, revokeKey, selectKeys, toKey } from './apiKeys.ts'
 
-/** What becomes of the keys that a member has made when the member may no longer what these may. */
+/** The choice for keys of a member that exceed the member's new rights: revoke them or transfer them. */
 export const KeysChoice = Type.Union([Type.Literal('revoke'), Type.Literal('hand_over')], {
   description:
     'For the member’s keys that would exceed their new role. `revoke` ends these keys. `hand_over` makes the caller their holder; such a key has at most the role of its holder.',
 })
 type KeysChoice = Static<typeof KeysChoice>
 
-/** Of which project keys are settled, where it is one; and whether the member is about to be removed altogether. */
+/** The project with the keys in question, if any, and whether the member will be removed from the organization. */
 export interface Settled {
   projectId?: string
   isRemoved?: boolean

@@ -54,7 +54,7 @@ export async function invitationMail(
 const tags = ['Dashboard']
 const params = strictObject({ token: Type.String({ maxLength: 200 }) })
 
-/** /dashboard/invitation/{token}: whom it is for; accept it. */
+/** /dashboard/invitation/{token}: shows an invitation and accepts it. */
 export const invitationRoutes =
   (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -107,7 +107,7 @@ export const invitationRoutes =
       },
       async (request, reply) => {
         const { token } = request.params
-        // Only who has an invitation may cost us a hash.
+        // Hash only for invited callers, because hashing is expensive.
         const invited = await readInvitation(postgres, token)
         const { email } = invited
         if (!(await takesPassword(postgres, invited))) throw needsProvider()

@@ -30,7 +30,7 @@ import {
 
 type Deps = Pick<AccountsDeps, 'postgres' | 'publicUrl' | 'sendMail'>
 
-/** A member, and the link of their new invitation where it is not mailed. */
+/** A member, and the link of their new invitation unless it is sent by mail. */
 interface Invited {
   member: Member
   invitation_url: string | null

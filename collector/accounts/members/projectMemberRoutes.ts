@@ -26,7 +26,7 @@ const tags = ['Projects']
 const asksAboutKeys =
   'If the member created API keys that exceed the new role in the project, set `api_keys`. Without it, the answer is 409 `conflict` and lists these keys.'
 
-/** /api/v1/project/user*: who of the organization's plain members belongs to a project. */
+/** /api/v1/project/user*: the plain members of the organization who belong to a project. */
 export const projectMemberRoutes =
   (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -3,7 +3,7 @@ import { forbidden } from '../../api/http/errors.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
-/** Throws 403 for everybody but the people who run the service. */
+/** Throws 403 unless the caller is an operator. */
 export async function requireOperator(client: Queryable, principal: Principal): Promise<void> {
   const { rowCount } = await client.query(
     'SELECT FROM members JOIN users USING (user_id) WHERE member_id = $1 AND is_operator AND NOT $2',

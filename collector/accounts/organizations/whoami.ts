@@ -45,7 +45,7 @@ const Whoami = Type.Object(
 )
 type Whoami = Static<typeof Whoami>
 
-/** GET /api/v1/whoami: who the caller is, and their projects. */
+/** GET /api/v1/whoami: the caller and their projects. */
 export const whoamiRoutes =
   ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

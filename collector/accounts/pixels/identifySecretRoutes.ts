@@ -29,7 +29,7 @@ const Secrets = Type.Object({
 const Body = strictObject({ pixel_id: Id, project_id: Type.Optional(Id) })
 const tags = ['Pixels']
 
-/** /api/v1/pixel/identify-secrets: what customers' servers sign `identify` with. */
+/** /api/v1/pixel/identify-secrets: the secrets with which customers' servers sign `identify`. */
 export const identifySecretRoutes =
   ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

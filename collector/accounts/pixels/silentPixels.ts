@@ -4,7 +4,7 @@ import { emit } from '../../platform/outbox/outbox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 
-/** A pixel that has spoken counts as silent after so long without an event. */
+/** A pixel that has sent events counts as silent after this time without an event. */
 const silentHours = 24
 /** A longer gap between two looks is one in which this service, not the pixels, was silent. */
 const gapHours = 3

@@ -6,7 +6,7 @@ import type { AccountsDeps } from '../accountsDeps.ts'
 import { Credentials } from './sessions.ts'
 import { userWithPassword } from './signIn.ts'
 
-/** RFC 9745: since when the route is deprecated, in seconds; here since it is. */
+/** RFC 9745: the time since when the route is deprecated, in seconds since 1970. */
 const deprecated = `@${Date.UTC(2026, 0, 1) / 1000}`
 
 /** POST /auth/v1/login: the legacy way to a token (spec: Authentication 6). */

@@ -55,7 +55,7 @@ export const Credentials = strictObject(
 
 const tags = ['Dashboard']
 
-/** /dashboard/session: sign in, who is signed in, sign out. */
+/** /dashboard/session: signs in, returns the signed-in member, and signs out. */
 export const sessionRoutes =
   (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -25,8 +25,8 @@ const rememberedMax = 1_000
 const remembered = new Map<string, { until: number; configuration: Promise<Configuration> }>()
 
 /**
- * Reads the provider's description, which serves for ten minutes. Throws 400 "issuer" where the address is not one of
- * a provider.
+ * Reads the provider's description and caches it for ten minutes. Throws 400 "issuer" if the address is not that
+ * of a provider.
  */
 export async function discoverProvider(outbound: Outbound, client: Client): Promise<Configuration> {
   const url = readIssuer(client.issuer)

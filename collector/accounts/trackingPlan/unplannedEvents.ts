@@ -31,7 +31,7 @@ interface Row {
   properties: string
 }
 
-/** The custom events of a project that have none of these names, most frequent first. */
+/** Reads the custom events of a project with other names than these, most frequent first. */
 export async function listUnplanned(
   queryExecutor: QueryExecutor,
   projectId: string,

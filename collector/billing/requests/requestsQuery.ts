@@ -42,7 +42,7 @@ export interface LoggedRequest {
 const columns = `request_id, toUnixTimestamp64Milli(at) AS at_ms, project_id, caller_kind, caller_id, mode, method,
   route, target, status, nullIf(error, '') AS error, latency_ms`
 
-/** A page of the log, and a row more where there are more. */
+/** Returns a page of the log, and one more row if there are more. */
 export const loggedQuery = (
   filters: RequestFilters,
   after: Place | null,

@@ -1,6 +1,6 @@
 import { isUuid } from '../../../schemas/uuid.ts'
 
-/** Parameters whose values say nothing of a person, and no secret. */
+/** Parameters with values that contain neither personal data nor secrets. */
 const shown = new Set([
   'project_id',
   'pixel_id',
