@@ -112,7 +112,7 @@ async function readRequest(given: Partial<SetupRequest>): Promise<SetupRequest> 
   return { ...given, ...(missing.length > 0 && (await ask(missing))) } as SetupRequest
 }
 
-/** Asks on the terminal, each until the answer will do. Throws where it is broken off. */
+/** Repeats each question on the terminal until the answer is valid. Throws if the user cancels. */
 async function ask(names: (keyof SetupRequest)[]): Promise<Partial<SetupRequest>> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const answers: Partial<SetupRequest> = {}

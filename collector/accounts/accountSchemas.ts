@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Access } from '../api/access/routeAccess.ts'
 
-/** Who may ask the routes of this area. */
+/** Access rules of the account routes. */
 export const access = {
   /** Administration of the whole organization: a project key is refused. */
   organization: {
@@ -64,7 +64,7 @@ export const OrganizationRole = Type.Union([
 ])
 export const ProjectRole = Type.Union([Type.Literal('admin'), Type.Literal('member')])
 
-/** What becomes of the events of something that is deleted. */
+/** Whether deleting an object also deletes its events. */
 export const EventsChoice = Type.Union([Type.Literal('delete'), Type.Literal('keep')], {
   description:
     'Collection stops immediately. `delete` removes the stored events within minutes; `keep` keeps them.',

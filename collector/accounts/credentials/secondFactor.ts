@@ -54,7 +54,7 @@ export async function confirmSecondFactor(
   return true
 }
 
-/** New recovery codes instead of all there were; the answer alone has them. Call it in a transaction. */
+/** Replaces all recovery codes. The database stores only hashes of the codes. Call it in a transaction. */
 export async function newRecoveryCodes(client: Queryable, userId: string): Promise<string[]> {
   const codes = Array.from({ length: recoveryCodesCount }, () =>
     base32(randomBytes(recoveryCodeBytes))
@@ -69,7 +69,7 @@ export async function newRecoveryCodes(client: Queryable, userId: string): Promi
   return codes
 }
 
-/** Since when a user is asked for codes, and how many recovery codes they have left; null where they are not. */
+/** Returns the activation time and the number of unused recovery codes; null without a second factor. */
 export async function readSecondFactor(
   client: Queryable,
   userId: string,
@@ -163,7 +163,7 @@ async function readFactor(
   return rows[0]
 }
 
-/** Whether six digits are a code now, which uses it up: of two who send the same at once, one is let in. */
+/** Checks a six-digit code and consumes it, so that concurrent requests cannot use the same code twice. */
 async function useTotp(
   client: Queryable,
   secretBox: SecretBox,

@@ -5,7 +5,7 @@ const issuer = 'Footfall'
 const algorithm = 'SHA1'
 const digits = 6
 const period = 30
-/** A code of the step before or after is good too: clocks differ, and typing takes time (RFC 6238, 5.2). */
+/** Codes of the adjacent steps are also valid, because clocks differ and typing takes time (RFC 6238, 5.2). */
 const window = 1
 
 const secretOf = (bytes: Buffer): Secret => new Secret({ buffer: Uint8Array.from(bytes).buffer })
@@ -13,7 +13,7 @@ const secretOf = (bytes: Buffer): Secret => new Secret({ buffer: Uint8Array.from
 /** The time step that an instant, epoch milliseconds, belongs to. */
 export const stepAt = (nowMs: number): number => TOTP.counter({ period, timestamp: nowMs })
 
-/** The step that six digits are the code of, of those around now; null for none. */
+/** Returns the time step near `nowMs` that has this code, or null. */
 export function stepOfCode(secret: Buffer, code: string, nowMs: number): number | null {
   const apart = TOTP.validate({
     token: code,

@@ -253,7 +253,7 @@ export const keyRoutes =
     }
   }
 
-/** When a new key is to end. Throws 400 for a time that is over. */
+/** Reads the expiry of a new key. Throws 400 for a time in the past. */
 function readExpiry(given: string | null | undefined): Date | undefined {
   if (!given) return undefined
   const expiresAt = new Date(given)

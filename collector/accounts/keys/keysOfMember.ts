@@ -7,23 +7,23 @@ import { conflict, invalidParameter } from '../../api/http/errors.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { type KeyRow, revokeKey, selectKeys, toKey } from './apiKeys.ts'
 
-/** What becomes of the keys that a member has made when the member may no longer what these may. */
+/** Whether to revoke or hand over a member's keys that exceed the member's new role. */
 export const KeysChoice = Type.Union([Type.Literal('revoke'), Type.Literal('hand_over')], {
   description:
     'For the member’s keys that would exceed their new role. `revoke` ends these keys. `hand_over` makes the caller their holder; such a key has at most the role of its holder.',
 })
 type KeysChoice = Static<typeof KeysChoice>
 
-/** Of which project keys are settled, where it is one; and whether the member is about to be removed altogether. */
+/** Restricts settling to the keys of one project, or settles all keys of a removed member. */
 export interface Settled {
   projectId?: string
   isRemoved?: boolean
 }
 
 /**
- * Revokes the keys that a member has made and that now may more than the member, or hands them over to the caller.
- * Throws 409 "conflict", with the keys, when there are some and nothing was chosen. Call it in the transaction that
- * takes something from the member: when it is taken, and before the member is removed.
+ * Revokes the member's keys that exceed the member's role, or hands them over to the caller. Throws 409 "in_use"
+ * with the keys if the caller has not chosen. Call it in the same transaction, after a change of the role or before
+ * the removal of the member.
  */
 export async function settleKeys(
   client: Queryable,
@@ -60,7 +60,7 @@ export async function settleKeys(
   }
 }
 
-/** The most that a key of a project, or of the organization (null), may do for which the member answers. */
+/** Returns the highest role of the member's keys by project; null is the organization. */
 async function highestKeyRolesOf(
   client: Queryable,
   memberId: string,

@@ -43,7 +43,7 @@ export async function requireAnotherOwner(
   if (rowCount === 0) throw lastOwner()
 }
 
-/** Throws 409 "in_use" for the owner whose password opens the organization while its provider is down. */
+/** Throws 409 "in_use" for the emergency owner, who can sign in with a password while the provider is down. */
 export async function requireNotEmergencyOwner(
   client: Queryable,
   { member_id }: Member,
@@ -77,7 +77,7 @@ export async function addToProjects(
   if (rowCount !== ids.length) throw notFound.project()
 }
 
-/** $1 is the organization; $2 a plain member who looks, and who sees only of their own projects who is in them. */
+/** $1 is the organization. If $2 is a plain member, the result has only the memberships in this member's projects. */
 export const selectMembers = `
   SELECT member_id, email, name, role, user_id IS NOT NULL OR provider_subject IS NOT NULL AS accepted, version, created_at, updated_at,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('project_id', project_id, 'role', project_members.role)

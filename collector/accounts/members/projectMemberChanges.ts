@@ -18,7 +18,7 @@ export const NewProjectMember = strictObject({
   role: ProjectRole,
 })
 
-/** Throws 400 where it is not said who, 403 and 404, and 409 "conflict" for who is a member of the project already. */
+/** Throws 400 without exactly one of `member_id` and `email`, 403, 404, and 409 for an existing project member. */
 export async function addProjectMember(
   postgres: Postgres,
   principal: Principal,
@@ -58,7 +58,7 @@ export const ProjectMemberChange = strictObject({
   api_keys: Type.Optional(KeysChoice),
 })
 
-/** Throws 403 and 404, and 409 where it has to be said what becomes of their keys. */
+/** Throws 403, 404, and 409 if `api_keys` is required. */
 export async function changeProjectMember(
   postgres: Postgres,
   principal: Principal,

@@ -4,7 +4,7 @@ import type { OperatorDeps } from './operatorDeps.ts'
 import { statusRoutes } from './statusRoutes.ts'
 import { tenantRoutes } from './tenantRoutes.ts'
 
-/** /dashboard/operator/*: how the whole service is, for the people who run it. */
+/** /dashboard/operator/*: status of the service, for operators. */
 export const operatorRoutes =
   (deps: OperatorDeps): FastifyPluginAsync =>
   async (app) => {

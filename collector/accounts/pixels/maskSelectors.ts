@@ -82,7 +82,7 @@ const combinators = ['descendant', 'child', 'sibling', 'adjacent']
 const faultOfCombinator = ({ type }: Selector, isLoose: boolean): string | undefined =>
   isLoose || !combinators.includes(type) ? 'a combinator must be between two selectors' : undefined
 
-/** `isFirst`: only there an element's name may stand. */
+/** `isFirst`: only the first part may be an element name. */
 function faultOfPart(part: Selector, isFirst: boolean): string | undefined {
   switch (part.type) {
     case 'tag':

@@ -4,9 +4,9 @@ import { emit } from '../../platform/outbox/outbox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 
-/** A pixel that has spoken counts as silent after so long without an event. */
+/** Hours without an event after which an active pixel is reported as silent. */
 const silentHours = 24
-/** A longer gap between two looks is one in which this service, not the pixels, was silent. */
+/** After a longer gap between two checks, this service was down, and the period of silence restarts. */
 const gapHours = 3
 /** While older events wait to be stored, silence cannot be detected. */
 const waitingMinutesMax = 10

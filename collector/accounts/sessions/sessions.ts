@@ -213,7 +213,7 @@ function setSessionCookie(
   )
 }
 
-/** Who asks with a session, and whether the organization's provider speaks for them. */
+/** The member of a session, and whether the organization's provider authenticated them. */
 export interface SignedInMember {
   memberId: string
   byProvider?: boolean
