@@ -7,7 +7,7 @@ import type { Meter } from './meters.ts'
 import { currency } from './prices.ts'
 import { wholeOrganization } from './usageQuery.ts'
 
-/** What one calendar month (UTC) may cost. */
+/** Maximum cost of a calendar month (UTC). */
 export interface Budget {
   /** Null: the whole organization. */
   project_id: string | null
@@ -31,7 +31,7 @@ export interface LimitsState {
   limits: (UsageLimit & { used_today: number; used_this_month: number })[]
 }
 
-/** The organization's budgets and limits, and what of them is used now. */
+/** Reads the organization's budgets and limits with their current usage. */
 export async function readLimits(
   postgres: Postgres,
   organizationId: string,
@@ -82,7 +82,7 @@ export async function readLimits(
   }
 }
 
-/** All that is set for an organization. */
+/** All budgets and limits of an organization. */
 interface AllLimits {
   budgets: readonly Budget[]
   limits: readonly UsageLimit[]

@@ -1,6 +1,6 @@
 import type { Meter } from './meters.ts'
 
-/** What all amounts are in: millionths (micros) of this currency, whole numbers. */
+/** The currency of all amounts, which are integers in millionths (micros). */
 export const currency = 'usd' as const
 
 export interface Price {
@@ -13,7 +13,7 @@ export interface Price {
   freeRecordsPerMonth: number
 }
 
-/** What an organization pays that has no price of its own (table meter_prices). */
+/** Prices of organizations without a row in meter_prices. */
 export const defaultPrices: Record<Meter, Price> = {
   events: { microsPerThousand: 100_000, freeRecordsPerMonth: 10_000 },
   resolution_hem: { microsPerThousand: 2_000_000, freeRecordsPerMonth: 0 },

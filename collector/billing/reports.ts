@@ -5,7 +5,7 @@ import { inTransaction } from '../platform/postgres/transaction.ts'
 import type { TellStripe } from './stripe.ts'
 import { wholeOrganization } from './usageQuery.ts'
 
-/** Stripe takes what is at most 35 days old. */
+/** Stripe accepts usage that is at most 35 days old. */
 const oldestDays = 34
 /** Stripe knows an identifier for a day: what may have arrived is not sent again after that. */
 const sureHours = 23
@@ -117,7 +117,7 @@ async function claimReport(postgres: Postgres, nowMs: number): Promise<ClaimedRe
   return rows[0]
 }
 
-/** What Stripe has not taken yet, and why; oldest first. */
+/** A report that Stripe has not accepted yet. */
 export interface UnsentReport {
   report_id: string
   organization_id: string
@@ -143,7 +143,7 @@ export async function readUnsentReports(
   return rows
 }
 
-/** Has /metrics say how much Stripe has not taken yet. */
+/** Updates the metric of unsent reports. */
 export async function measureReports(postgres: Postgres): Promise<void> {
   unsentReports.set((await readUnsentReports(postgres, Date.now())).length)
 }

@@ -27,7 +27,7 @@ interface RequestRow {
 export interface RequestLog {
   /** Keeps a row, to be written within a second; returns at once. */
   add(row: RequestRow): void
-  /** Resolves when what was added is written, or cannot be. */
+  /** Resolves when all added rows are written or dropped. */
   close(): Promise<void>
 }
 
@@ -35,7 +35,7 @@ const flushMs = 1_000
 /** Maximum number of waiting rows: without ClickHouse, the oldest are dropped. */
 const waitingMax = 10_000
 
-/** Opens the log of requests. No request waits for it, and a row that cannot be written costs nothing but itself. */
+/** Opens the log of requests. Requests do not wait for it, and rows that cannot be written are dropped. */
 export function openRequestLog(
   clickhouse: Pick<ClickHouse, 'insertLines'>,
   log: WarnLog,

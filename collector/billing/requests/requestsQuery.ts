@@ -42,7 +42,7 @@ export interface LoggedRequest {
 const columns = `request_id, toUnixTimestamp64Milli(at) AS at_ms, project_id, caller_kind, caller_id, mode, method,
   route, target, status, nullIf(error, '') AS error, latency_ms`
 
-/** A page of the log, and a row more where there are more. */
+/** Selects a page of the log, and one more row if there are more. */
 export const loggedQuery = (
   filters: RequestFilters,
   after: Place | null,
@@ -149,7 +149,7 @@ export async function readCharges(
   return rows
 }
 
-/** What these requests were charged. */
+/** Reads the charges of these requests. */
 export async function readChargesOf(
   postgres: Postgres,
   { scope }: RequestFilters,
@@ -162,7 +162,7 @@ export async function readChargesOf(
   return rows
 }
 
-/** What callers are called now: keys by their names, members by theirs. */
+/** Reads the current names of callers. */
 export async function readCallerNames(
   postgres: Postgres,
   { scope }: RequestFilters,
