@@ -64,7 +64,7 @@ export type TakeTokens = (
 
 /**
  * Creates the rate limits of the data API, by the generic cell rate algorithm. They are exact and shared by
- * all processes through PostgreSQL, whose clock is the only one used (015_tightest_bucket.sql).
+ * all processes through PostgreSQL, whose clock is the only one used (take_tokens.sql).
  */
 export function createTakeTokens(postgres: Postgres): TakeTokens {
   return async (principal, limit) => {

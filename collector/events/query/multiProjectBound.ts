@@ -3,7 +3,7 @@ import type { Bind } from './bind.ts'
 import type { EventsPlan } from './selection.ts'
 import { isAboutSessions } from './sessions.ts'
 
-/** Past so many asking each costs more than it saves. */
+/** Above this number of projects, one query for each project costs more than it saves. */
 const projectsMax = 32
 
 /**
