@@ -62,7 +62,7 @@ async function readOwn(
      FROM members JOIN users USING (user_id) WHERE member_id = $1`,
     [memberId],
   )
-  // A session is remembered a moment longer than its member exists.
+  // The session cache can outlive the member for a moment.
   if (!rows[0]) throw unauthorized.session()
   return rows[0]
 }

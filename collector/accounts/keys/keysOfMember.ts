@@ -21,7 +21,7 @@ export interface Settled {
 }
 
 /**
- * Revokes the member's keys that exceed the member's role, or hands them over to the caller. Throws 409 "in_use"
+ * Revokes the member's keys that exceed the member's role, or hands them over to the caller. Throws 409 "conflict"
  * with the keys if the caller has not chosen. Call it in the same transaction, after a change of the role or before
  * the removal of the member.
  */

@@ -107,7 +107,7 @@ export const invitationRoutes =
       },
       async (request, reply) => {
         const { token } = request.params
-        // Only who has an invitation may cost us a hash.
+        // Check the invitation first, so that strangers cannot cause expensive password hashing.
         const invited = await readInvitation(postgres, token)
         const { email } = invited
         if (!(await takesPassword(postgres, invited))) throw needsProvider()
