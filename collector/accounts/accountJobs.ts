@@ -22,7 +22,7 @@ export async function deleteExpired(postgres: Postgres): Promise<void> {
   for (const deletion of deletions) await postgres.query(deletion)
 }
 
-/** How soon rows that a mutation has not deleted yet, or that waited for another one to end, are looked at again. */
+/** Delay before the next check of a deletion that is not complete. */
 const deleteAgainSeconds = 3
 
 /**
@@ -37,7 +37,7 @@ export const adminQueues = (deps: DeletionDeps): Queue[] => [
   },
   {
     name: eventDeletions,
-    // Until a deletion is finished, what arrives late goes within a minute.
+    // Until a deletion is finished, this job deletes late events within a minute.
     schedule: '* * * * *',
     run: async () =>
       (await deleteRequestedEvents(deps)) ? { againInSeconds: deleteAgainSeconds } : undefined,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Access } from '../api/access/routeAccess.ts'
 
-/** Who may ask the routes of this area. */
+/** Access rules of the account routes. */
 export const access = {
   /** Administration of the whole organization: a project key is refused. */
   organization: {

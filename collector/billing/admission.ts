@@ -7,10 +7,10 @@ import { type Refusal, refusalError } from './refusals.ts'
 
 /** Who is charged for records: the caller of a request, as `callerOf` reads it, or a job. */
 export interface Caller {
-  /** Names the charge: the same id is charged once, however often it is given. A uuid. */
+  /** The id of the charge, a uuid. The ledger charges each id once. */
   readonly requestId: string
   readonly organizationId: string
-  /** Of a caller bound to one project, that project: its budget holds too. Null: the organization's. */
+  /** The project of a project key. The budget of this project also applies. Null for a key of the organization. */
   readonly projectId: string | null
   /** The key, member or job that asks. A uuid. */
   readonly callerId: string
@@ -20,7 +20,7 @@ export interface Caller {
   readonly repeatOf: readonly unknown[] | null
 }
 
-/** From when to when a read looks, in milliseconds since 1970. */
+/** The time window of a read, in milliseconds since 1970. */
 export interface Window {
   readonly startMs: number
   readonly endMs: number
@@ -32,7 +32,7 @@ export interface Repeated {
   readonly window: Window | null
 }
 
-/** Who wants records of which meter. */
+/** The organization, project and meter of a request for records. */
 export interface Asked {
   organizationId: string
   projectId: string | null
@@ -40,13 +40,13 @@ export interface Asked {
   meter: Meter
 }
 
-/** What an admission is decided by, and remembered by. */
+/** The input of an admission, and its cache key. */
 export interface Admission extends Asked {
   /** Most records that the answer may have. */
   readonly recordsMax: number
 }
 
-/** Throws unless so many records more are allowed. */
+/** Throws 402 or 429 if budgets and limits do not cover `recordsMax` more records. */
 export async function admitRecords(
   postgres: Postgres,
   asked: Admission,

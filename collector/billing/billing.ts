@@ -24,7 +24,7 @@ export interface Usage {
    * must cover all of them. A refusal after the read would reveal their number for free.
    */
   recordsMax: number
-  /** Of which build of an audience the records are; absent for all others. */
+  /** The part of an audience build that contains the records; absent for other records. */
   build?: BuildPart
   /** Aborted when the client disconnects. */
   signal?: AbortSignal
@@ -44,7 +44,7 @@ export interface Billing {
    * "platform_cap_exceeded".
    */
   admit(caller: Caller, usage: Usage): Promise<Charge>
-  /** Refunds records of a build, named by their keys, that a job was charged for and never handed over. Never rejects. */
+  /** Refunds charged records of a build that a job did not deliver. Never rejects. */
   refundBuildRead(read: {
     requestId: string
     organizationId: string
@@ -82,7 +82,7 @@ export function createBilling({
   // An admission holds for a second: `settle` decides. A refusal is not remembered.
   const admitted = ttlCache((key) => admitRecords(postgres, JSON.parse(key) as Admission, now()))
 
-  /** Charges a response once its build knows whom other builds of the audience were charged for. */
+  /** Charges a response after it has carried over the charges of the audience's other builds. */
   const write = async (ledgerCharge: LedgerCharge, build: BuildPart | undefined) => {
     for (let tries = 0; tries < carriesMax; tries++) {
       const { charged, refusal } = await ledger.charge(ledgerCharge)
@@ -136,5 +136,5 @@ export function createBilling({
   }
 }
 
-/** How often a charge waits for charges of the audience's other builds that came meanwhile. */
+/** Maximum number of times that a charge carries over concurrent charges of the audience's other builds. */
 const carriesMax = 50

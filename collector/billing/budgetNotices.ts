@@ -18,7 +18,7 @@ interface Notice {
   spent_micros: number
 }
 
-/** What of a budget is spent this month; the organization's own has the project wholeOrganization. */
+/** SQL: budgets with this month's spending. The organization's budget has the project id wholeOrganization. */
 const spending = `
   SELECT organization_id, project_id, monthly_micros, coalesce((
     SELECT sum(amount_micros) FROM usage_totals AS totals
@@ -54,7 +54,7 @@ export async function noteReachedBudgets(postgres: Postgres, nowMs: number): Pro
   })
 }
 
-/** Tells that not one record more may be had: a budget seldom comes out even. */
+/** Sends the 100 % notice when a budget refuses a request, because spending seldom equals the budget exactly. */
 export async function noteUsedUpBudget(
   postgres: Postgres,
   organizationId: string,
@@ -78,7 +78,7 @@ export async function noteUsedUpBudget(
 
 const monthOf = (nowMs: number): string => `${new Date(nowMs).toISOString().slice(0, 7)}-01`
 
-/** All thresholds as events; of several of one budget that are new, the highest by mail. */
+/** Emits an event for each threshold, and mails the highest one of each budget. */
 async function tell(client: Queryable, notices: readonly Notice[]): Promise<void> {
   const highest = new Map(
     notices.map((notice) => [`${notice.organization_id} ${notice.project_id}`, notice]),

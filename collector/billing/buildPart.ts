@@ -73,7 +73,7 @@ export async function isDownloadPaid(
   return rowCount !== 0
 }
 
-/** Has a build know whom other builds of the audience were charged for on that UTC day. */
+/** Carries the charges of the audience's other builds on that UTC day over to a build. */
 export async function carryKeys(
   postgres: Postgres,
   organizationId: string,
@@ -94,7 +94,7 @@ export async function carryKeys(
   }
 }
 
-/** As PostgreSQL writes an int8multirange. */
+/** Formats the keys as a PostgreSQL int8multirange. */
 export const keysOf = ({ keys }: BuildPart): string | null => (keys ? multirangeOf(keys) : null)
 
 /** Adjacent keys as spans; `keys` ascend. */

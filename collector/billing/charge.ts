@@ -30,9 +30,8 @@ export interface Charge {
   /** The repeated request, or null. */
   readonly repeats: Repeated | null
   /**
-   * Charges what is about to be delivered, and returns how many records that were: fewer for a repeat, none with a
-   * test key. Throws like `admit`: it is here that budgets and limits are exact. To be called last before the answer
-   * begins.
+   * Charges the records of the response, and returns the charged number. A repeat is charged for fewer records, a
+   * test key for none. Throws like `admit`, with exact budgets and limits. Call it last before the first byte.
    */
   settle(records: number, answered?: Answered): Promise<number>
   /**
@@ -41,7 +40,7 @@ export interface Charge {
    * that lets a piece wait too long counts as disconnected.
    */
   deliver(rows: AsyncIterable<Delivery>): AsyncIterable<Buffer>
-  /** Refunds what was charged, less the records that were handed over, unless a repeat has had it meanwhile. Never rejects. */
+  /** Refunds the undelivered records, except those that a repeat has received. Never rejects. */
   refund(handed?: number): Promise<void>
 }
 

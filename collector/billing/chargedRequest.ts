@@ -26,7 +26,7 @@ declare module 'fastify' {
 
 /** A request that budgets and limits allow to have `usage.recordsMax` records. */
 export interface RequestCharge {
-  /** Aborts when the caller leaves. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
   /** The window of the earlier charge for the same request; a repeat reads it again. */
   readonly repeatedWindow: Window | undefined
@@ -82,8 +82,8 @@ export interface Settled {
 }
 
 /**
- * Charges the records that are about to be sent, and says so in X-Footfall-Charged and X-Footfall-Request-Id. Throws
- * like `admit`: here budgets and limits are exact. A caller who has left is not charged.
+ * Charges the records of the response, and sets X-Footfall-Charged and X-Footfall-Request-Id. Throws like `admit`,
+ * with exact budgets and limits. A client that has disconnected is not charged.
  */
 export async function settle(
   { billing, request, reply, usage, charge }: RequestCharge,

@@ -7,7 +7,7 @@ import { isUnavailable } from '../platform/storeErrors.ts'
 import type { Uncarried } from './buildPart.ts'
 import type { Refusal } from './refusals.ts'
 
-/** A response that is to be charged; its members are named as charge_responses of 005_billing.sql reads them. */
+/** A response to charge, with the member names that charge_responses.sql reads. */
 export interface LedgerCharge {
   request_id: string
   organization_id: string
@@ -18,7 +18,7 @@ export interface LedgerCharge {
   meter: string
   /** At least 1. */
   records: number
-  /** ISO 8601; says the day and the month. */
+  /** ISO 8601; determines the day and the month of the usage. */
   at: string
   /** bytea in PostgreSQL's hex form; null for a request without Idempotency-Key. */
   idempotency: string | null
@@ -26,9 +26,9 @@ export interface LedgerCharge {
   free_records: number
   window_start_ms: number | null
   window_end_ms: number | null
-  /** Of the records, in the order of the answer; see Answered. Null without Idempotency-Key. */
+  /** Hashes of the records in the order of the response; see Answered. */
   record_hashes: readonly string[] | null
-  /** Of which build of an audience they are; null for other records. Their hashes are keys of it then. */
+  /** The audience build that contains the records; `record_hashes` are then its keys. Null for other records. */
   build_id: string | null
   /** An int8multirange of the keys that this charge makes free. Null: the keys of the records. */
   build_keys: string | null
@@ -40,7 +40,7 @@ export interface LedgerOutcome {
   refusal: Refusal | UncarriedRefusal | null
 }
 
-/** Other builds of the audience were charged for people that are to be looked for in this one first. */
+/** The caller must first carry over charges of the audience's other builds. */
 interface UncarriedRefusal {
   kind: 'uncarried'
   builds: Uncarried
@@ -48,8 +48,8 @@ interface UncarriedRefusal {
 
 export interface Ledger {
   /**
-   * Charges a response, exactly once for its request_id. Throws 503 "busy" when nothing was charged, and ClientDisconnected
-   * when PostgreSQL did not say whether something was.
+   * Charges a response exactly once for each request_id. Throws 503 "busy" if nothing was charged. Throws
+   * ClientDisconnected if the result is unknown.
    */
   charge(charge: LedgerCharge): Promise<LedgerOutcome>
   /**
@@ -131,7 +131,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Writes a batch and tells everyone in it; never rejects. */
+/** Writes a batch and settles the promise of each charge; never rejects. */
 async function write(
   postgres: Postgres,
   batch: readonly Waiting[],
@@ -198,7 +198,7 @@ async function send(
     )
   } catch (error) {
     broken = error as Error
-    // What PostgreSQL calls an ERROR was rolled back; whatever else went wrong may have come after the commit.
+    // PostgreSQL rolled back if it reports an ERROR. Other failures may have occurred after the commit.
     throw (error as { severity?: unknown }).severity === 'ERROR'
       ? error
       : new Unanswered(broken.message)

@@ -7,7 +7,7 @@ import type { Meter } from './meters.ts'
 import { currency } from './prices.ts'
 import { wholeOrganization } from './usageQuery.ts'
 
-/** What one calendar month (UTC) may cost. */
+/** Maximum cost of a calendar month (UTC). */
 export interface Budget {
   /** Null: the whole organization. */
   project_id: string | null

@@ -1,6 +1,6 @@
 import type { Tier } from '../../schemas/fields.ts'
 
-/** What records are counted on; each response is charged on one (spec: Metering). */
+/** The meters that count records. Each response is charged on one meter (spec: Metering). */
 export const meters = [
   'events',
   'resolution_hem',

@@ -1,6 +1,6 @@
 import type { Meter } from './meters.ts'
 
-/** What all amounts are in: millionths (micros) of this currency, whole numbers. */
+/** The currency of all amounts, which are integers in millionths (micros). */
 export const currency = 'usd' as const
 
 export interface Price {

@@ -1,7 +1,7 @@
 import { ApiError } from '../api/http/errors.ts'
 import { currency } from './prices.ts'
 
-/** Why records may not be had, as consider_usage of 005_billing.sql says it. */
+/** The reason why billing refuses records, in the format of consider_usage.sql. */
 export type Refusal =
   | { kind: 'shut_off' }
   | { kind: 'budget'; of: 'organization' | 'project'; monthly_micros: number; spent_micros: number }
@@ -12,7 +12,7 @@ export type Refusal =
       used: number
     }
 
-/** Who is refused what, and when. */
+/** The meter, kind of caller and time of a refused request. */
 export interface Refused {
   meter: string
   isProjectKey: boolean

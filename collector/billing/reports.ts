@@ -117,7 +117,7 @@ async function claimReport(postgres: Postgres, nowMs: number): Promise<ClaimedRe
   return rows[0]
 }
 
-/** What Stripe has not taken yet, and why; oldest first. */
+/** A report that Stripe has not accepted yet. */
 export interface UnsentReport {
   report_id: string
   organization_id: string
@@ -143,7 +143,7 @@ export async function readUnsentReports(
   return rows
 }
 
-/** Has /metrics say how much Stripe has not taken yet. */
+/** Updates the metric of unsent reports. */
 export async function measureReports(postgres: Postgres): Promise<void> {
   unsentReports.set((await readUnsentReports(postgres, Date.now())).length)
 }

@@ -10,7 +10,7 @@ export interface UsageReport {
   usedAt: Date
 }
 
-/** What became of a report. `unsure`: no answer came, and Stripe may have it or not. */
+/** The result of a report. `unsure`: Stripe may or may not have received it. */
 export type Reported = { result: 'taken' } | { result: 'refused' | 'unsure'; reason: string }
 
 export type TellStripe = (report: UsageReport) => Promise<Reported>
@@ -71,7 +71,7 @@ function reportedOf(error: unknown): Reported {
   if (statusCode === 400 && (code === 'duplicate_meter_event' || duplicatePattern.test(message))) {
     return { result: 'taken' }
   }
-  // Stripe's own words stay out of the reason: they may repeat what was sent.
+  // The reason omits Stripe's message, because it may contain parts of the request.
   const reason = [statusCode, type, code].filter(Boolean).join(' ')
   const isRefused = statusCode !== undefined && statusCode >= 400 && statusCode < 500
   return { result: isRefused ? 'refused' : 'unsure', reason }

@@ -15,7 +15,7 @@ interface CallerUsage extends UsageCounts {
   meter: Meter
 }
 
-/** What each caller was charged for on each meter, the dearest first. */
+/** Reads the usage by caller and meter, sorted by amount, highest first. */
 export async function readUsageByCaller(
   postgres: Postgres,
   { organizationId, projectId, startDate, endDate }: UsageWindow,

@@ -25,8 +25,8 @@ export async function ownUser(client: Queryable, { principal }: FastifyRequest):
 }
 
 /**
- * The same, if this is their password: a session alone, left open or stolen, may not take the account over. Throws
- * 400 for `current_password`, and 429 as sign-in does, whose tries these are.
+ * Returns the signed-in user after checking the password, so that a stolen session cannot take over the account.
+ * Throws 400 for a wrong `current_password`, and 429 like sign-in, with which it shares the limit of tries.
  */
 export async function ownUserWithPassword(
   postgres: Postgres,
@@ -45,7 +45,7 @@ export async function ownUserWithPassword(
   return { ...user, knownBrowser: attempt.knownBrowser }
 }
 
-/** Throws 403 for the session of a provider: it speaks for one organization, and the account belongs to all of them. */
+/** Throws 403 for a provider's session, because a provider authenticates for one organization only. */
 function requireOwnPassword({ caller }: Principal): void {
   if (caller.kind === 'member' && caller.byProvider)
     throw forbidden(
@@ -62,7 +62,7 @@ async function readOwn(
      FROM members JOIN users USING (user_id) WHERE member_id = $1`,
     [memberId],
   )
-  // A session is remembered a moment longer than its member exists.
+  // The session cache can outlive the member for a moment.
   if (!rows[0]) throw unauthorized.session()
   return rows[0]
 }

@@ -5,7 +5,7 @@ const issuer = 'Footfall'
 const algorithm = 'SHA1'
 const digits = 6
 const period = 30
-/** A code of the step before or after is good too: clocks differ, and typing takes time (RFC 6238, 5.2). */
+/** Codes of the adjacent steps are also valid, because clocks differ and typing takes time (RFC 6238, 5.2). */
 const window = 1
 
 const secretOf = (bytes: Buffer): Secret => new Secret({ buffer: Uint8Array.from(bytes).buffer })

@@ -317,7 +317,7 @@ async function emailOf(client: Queryable, principal: Principal): Promise<string>
     'SELECT email FROM members WHERE member_id = $1',
     [callerId(principal)],
   )
-  // A session is remembered a moment longer than its member exists.
+  // The session cache can outlive the member for a moment.
   if (!rows[0]) throw unauthorized.session()
   return rows[0].email
 }

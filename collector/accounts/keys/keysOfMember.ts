@@ -21,9 +21,9 @@ export interface Settled {
 }
 
 /**
- * Revokes the keys that a member has made and that now may more than the member, or hands them over to the caller.
- * Throws 409 "conflict", with the keys, when there are some and nothing was chosen. Call it in the transaction that
- * takes something from the member: when it is taken, and before the member is removed.
+ * Revokes the member's keys that exceed the member's role, or hands them over to the caller. Throws 409 "conflict"
+ * with the keys if the caller has not chosen. Call it in the same transaction, after a change of the role or before
+ * the removal of the member.
  */
 export async function settleKeys(
   client: Queryable,
@@ -60,7 +60,7 @@ export async function settleKeys(
   }
 }
 
-/** The most that a key of a project, or of the organization (null), may do for which the member answers. */
+/** Returns the highest role of the member's keys by project; null is the organization. */
 async function highestKeyRolesOf(
   client: Queryable,
   memberId: string,

@@ -7,7 +7,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 export async function requireOperator(client: Queryable, principal: Principal): Promise<void> {
   const { rowCount } = await client.query(
     'SELECT FROM members JOIN users USING (user_id) WHERE member_id = $1 AND is_operator AND NOT $2',
-    // An organization's provider speaks for its members, and not for who runs the service.
+    // The provider of an organization cannot authenticate operators.
     [
       callerId(principal),
       principal.caller.kind === 'member' && principal.caller.byProvider === true,

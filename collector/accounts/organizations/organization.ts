@@ -148,7 +148,7 @@ async function readOrganization(client: Queryable, organizationId: string): Prom
      FROM organizations WHERE organization_id = $1`,
     [organizationId],
   )
-  // Its keys and sessions are remembered a moment longer than it exists.
+  // The cache of keys and sessions can outlive the organization for a moment.
   if (!rows[0]) throw unauthorized.key()
   const { created_at, updated_at, ...organization } = rows[0]
   return {

@@ -81,7 +81,7 @@ async function readOrganizationName(
     'SELECT organization_id, name FROM organizations WHERE organization_id = $1',
     [organizationId],
   )
-  // Its keys and sessions are remembered a moment longer than it exists.
+  // The cache of keys and sessions can outlive the organization for a moment.
   if (!rows[0]) throw unauthorized.key()
   return rows[0]
 }

@@ -6,7 +6,7 @@ import { inTransaction } from '../../platform/postgres/transaction.ts'
 
 /** A pixel that has sent events counts as silent after this time without an event. */
 const silentHours = 24
-/** A longer gap between two looks is one in which this service, not the pixels, was silent. */
+/** After a longer gap between two checks, this service was down, and the period of silence restarts. */
 const gapHours = 3
 /** While older events wait to be stored, silence cannot be detected. */
 const waitingMinutesMax = 10

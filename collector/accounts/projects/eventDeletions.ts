@@ -92,7 +92,7 @@ async function readUnfinished(client: Queryable): Promise<Deletion[]> {
   return rows
 }
 
-/** The rows of events, rejected and duplicate ones that are to go. */
+/** SQL condition: the accepted, rejected and duplicate events to delete. */
 const eventsOf = (deletions: readonly Deletion[]): Query => {
   const { organizations, projects, pixels } = sorted(deletions)
   return anyOf(
@@ -145,7 +145,7 @@ const anyOf = (
   params,
 })
 
-/** Deletes links, and has the dictionaries that reads ask forget them. */
+/** Deletes links and reloads the identity dictionaries. */
 async function deleteLinks(clickhouse: ClickHouse, condition: Query): Promise<boolean> {
   const isLeft = await deleteRows(
     clickhouse,

@@ -93,7 +93,7 @@ export const passwordResetRoutes =
         },
       },
       async ({ params: { token }, body: { password } }, reply) => {
-        // Only who has a link may cost us a hash.
+        // Check the link first, so that strangers cannot cause expensive password hashing.
         await readPasswordReset(postgres, token)
         const passwordHash = await hashPassword(password)
         await inTransaction(postgres, (client) => usePasswordReset(client, token, passwordHash))

@@ -213,7 +213,7 @@ function setSessionCookie(
   )
 }
 
-/** Who asks with a session, and whether the organization's provider speaks for them. */
+/** The member of a session, and whether the organization's provider authenticated them. */
 export interface SignedInMember {
   memberId: string
   byProvider?: boolean
@@ -246,7 +246,7 @@ export async function readSignedIn(
      FROM members JOIN organizations USING (organization_id) WHERE member_id = $1`,
     [memberId, byProvider],
   )
-  // A session is remembered a moment longer than its member exists.
+  // The session cache can outlive the member for a moment.
   if (!rows[0]) throw unauthorized.session()
   const { organization_id, organization, organizations, is_operator, ...member } = rows[0]
   return {

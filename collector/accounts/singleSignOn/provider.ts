@@ -63,7 +63,7 @@ async function discover(outbound: Outbound, client: Client, url: URL): Promise<C
         timeout: requestMs / 1000,
         [openid.customFetch]: guardedFetch(outbound),
         execute: [
-          // TLS alone would vouch for the token; its signature does too.
+          // Verify the token's signature in addition to TLS.
           openid.enableNonRepudiationChecks,
           ...(url.protocol === 'http:' ? [openid.allowInsecureRequests] : []),
         ],
@@ -111,7 +111,7 @@ export function said(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** What one sign-in is bound to; all of it follows from a secret that only the browser keeps. */
+/** Derives the state, nonce and PKCE verifier of a sign-in from a secret that only the browser stores. */
 const bindingsOf = (browserSecret: string) => {
   const derive = (purpose: string) =>
     createHmac('sha256', browserSecret).update(purpose).digest('base64url')

@@ -46,7 +46,7 @@ export async function saveSingleSignOn(
   const input = { group_claim: 'groups', ...body }
   const purpose = secretPurpose(organizationId)
   const before = await readSingleSignOn(postgres, { organizationId })
-  // A stored secret goes only where it was stored for: another issuer could be made to collect it.
+  // A stored secret is only sent to its own issuer; a changed issuer could otherwise collect it.
   const keepsSecret = before?.issuer === input.issuer && before.client_id === input.client_id
   const clientSecret =
     client_secret ?? (keepsSecret ? secretBox.open(before.client_secret, purpose) : undefined)

@@ -37,7 +37,7 @@ const Returned = Type.Object({
 })
 
 const tags = ['Dashboard']
-/** How long a person may take at the provider. */
+/** Time limit for the sign-in at the provider. */
 const minutes = 10
 
 /** /dashboard/single-sign-on: begin a sign-in at an organization's provider, and come back from it. */

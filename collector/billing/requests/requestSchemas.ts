@@ -3,7 +3,7 @@ import { Choice, Id, Nullable, strictObject, Timestamp } from '../../api/http/co
 import { CursorParameter, NextCursor } from '../../api/http/pagination.ts'
 import { MeterName } from '../billingSchemas.ts'
 
-/** How long the log is kept (095_api_requests.sql of ClickHouse). */
+/** Retention of the log (001_collection.sql of ClickHouse). */
 export const retentionDays = 30
 
 const statusClasses = ['2xx', '3xx', '4xx', '5xx'] as const

@@ -149,7 +149,7 @@ export async function readCharges(
   return rows
 }
 
-/** What these requests were charged. */
+/** Reads the charges of these requests. */
 export async function readChargesOf(
   postgres: Postgres,
   { scope }: RequestFilters,
@@ -162,7 +162,7 @@ export async function readChargesOf(
   return rows
 }
 
-/** What callers are called now: keys by their names, members by theirs. */
+/** Reads the current names of callers. */
 export async function readCallerNames(
   postgres: Postgres,
   { scope }: RequestFilters,

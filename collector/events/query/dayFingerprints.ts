@@ -14,8 +14,9 @@ export const fingerprintColumns = 'count() AS events, groupBitXor(cityHash64(eve
 export const fingerprintOfRows = "concat(toString(sum(events)), ' ', toString(groupBitXor(ids)))"
 
 /**
- * The fingerprints of events by local day, and by hour (UTC), since 1970: their number, and their ids combined. Those
- * without events have none. A day that begins within an hour has all events of this hour.
+ * The fingerprints of events by local day and by UTC hour, numbered since 1970. A fingerprint combines the number of
+ * events and their ids. Days and hours without events have none. A day that begins within an hour includes all
+ * events of this hour.
  */
 export interface DayFingerprints {
   readonly days: ReadonlyMap<number, string>
