@@ -9,7 +9,7 @@ import { printSizes } from './sizes.mjs'
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 
-/** Parts that pages load only where the settings, or someone who looks for a fault, ask for them. */
+/** Parts that pages load only if the settings require them, or for debugging. */
 const chunks = ['vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration']
 
 /** One file of code for browsers that know ES2020. */
@@ -30,8 +30,8 @@ async function bundle(entry, options) {
 }
 
 /**
- * The order in which names are handed out. Found by exchanging two or four of them 1,500 times, keeping what brotli makes
- * no more of.
+ * The order in which short names are assigned. It was found by 1,500 random exchanges, kept if brotli's output did
+ * not grow.
  */
 const letters = 'mlgqtMfciUxLnjawCHAeyOZXkQBIPVSzRopNhFsGdvbTYDEr$KWuJ_'
 const nth_identifier = {
@@ -41,7 +41,7 @@ const nth_identifier = {
   },
 }
 
-/** Terser goes further than esbuild. Whatever goes wrong at the start: the host page must not notice. */
+/** Terser compresses better than esbuild. The host page must not notice errors at the start. */
 async function minified(code) {
   const unsafe = { unsafe: true, unsafe_arrows: true, unsafe_methods: true, pure_getters: true }
   const compress = {
@@ -59,20 +59,20 @@ async function minified(code) {
     format: { ecma: 2020 },
   }
   const short = await minify(`try{${code}}catch{}`, options)
-  // Names that end with the block: the page sees none.
+  // Block-scoped names, which the page cannot see.
   return short.code.replace(/\bvar /g, 'let ')
 }
 
-/** Asks V8 for it: to compile each function when it is first called takes a slow processor longer than all at once. */
+/** Asks V8 to compile everything at once. Compiling each function at its first call takes slow processors longer. */
 const compiledAtOnce = '//# allFunctionsCalledOnLoad'
 
-/** Code of this repository that the build runs by. */
+/** Modules of this repository that the build itself executes. */
 async function load(entry) {
   const code = await bundle(entry, { platform: 'node' })
   return import(`data:text/javascript,${encodeURIComponent(code)}`)
 }
 
-/** Writes the built files to outDir and answers their sizes in bytes: raw, gzip and brotli. */
+/** Writes the built files to outDir and returns their sizes in bytes: raw, gzip and brotli. */
 export async function buildPixel({ outDir }) {
   await mkdir(outDir, { recursive: true })
   const { defaultPixelSettings } = await load('../schemas/beacon.ts')
@@ -114,7 +114,7 @@ ${await bundle('src/start.ts')}};
   files['early.js'] = await minified(await bundle('chunks/early.ts', { minify: true }))
   for (const [name, text] of Object.entries(files)) await writeFile(join(outDir, name), text)
   await copyFile(at('footfall.d.ts'), join(outDir, 'index.d.ts'))
-  // A script is measured as a pixel with settings that are else the usual ones gets it.
+  // The size of a script is measured with default settings for everything else.
   const served = {}
   for (const name of Object.keys(variants)) served[name] = bake(files[name], usual)
   for (const name of [...chunks, 'early']) served[`${name}.js`] = files[`${name}.js`]

@@ -6,15 +6,15 @@ import type { PixelSettings } from '../schemas/beacon.ts'
  */
 export interface PixelConfig {
   pixelId: string
-  /** Where events wait in the page's storage. */
+  /** The key of the page's storage for waiting events. */
   queueName: `footfall_${string}`
-  /** Where events go: absolute, or as seen from where the page got the script. */
+  /** The address for events: absolute, or relative to the address of the script. */
   endpoint: string
-  /** Where the script is served, for pages that do not say where they got it. */
+  /** The address of the script, for pages that do not reveal it. */
   scriptUrl: string
-  /** What may be done before the page says more; see `level` in src/consent.ts. */
+  /** The level of consent before the page calls footfall('consent'); see `level` in src/consent.ts. */
   consentLevel: 0 | 1 | 2 | 3
-  /** The same where consent is denied. */
+  /** The level of consent after a denial. */
   deniedLevel: 0 | 2
   honoursGpc: 0 | 1
   textLengthMax: number
@@ -22,15 +22,15 @@ export interface PixelConfig {
   masked: string
   /** Selector of masked elements, ignored elements, and fields to write in, whose text must not be read. */
   unread: string
-  /** Finds the fields whose value is a search by their name, type and autocomplete, a space between them. */
+  /** Matches search fields by their name, type and autocomplete, separated by spaces. */
   searchField: RegExp
-  /** What of a URL does not make it another page. */
+  /** Matches the parts of a URL that do not distinguish pages. */
   fragment: RegExp
   /** Matches URLs that count although only their query was replaced. */
   replacedQuery: RegExp
   /** The settings mask more than the page's own marks do. */
   ownMasks: boolean
-  /** The chunk that judges clicks is loaded. */
+  /** Whether the chunk that classifies clicks is loaded. */
   frustration: boolean
 }
 
@@ -56,7 +56,7 @@ export const variantFor = (config: PixelConfig): string =>
     ),
   )!
 
-/** Where people write. Inputs that are buttons show a label. */
+/** Selector of fields that people type in. Inputs that are buttons show a label instead. */
 const written = [
   'input:not([type=submit],[type=button])',
   'textarea',
@@ -103,7 +103,10 @@ export const pixelConfig = (
 /** The placeholder in the built script for a value of its configuration. */
 export const placeholderOf = (key: string): string => `__FOOTFALL_${key}__`
 
-/** The built script with the configuration of one pixel in it. In one pass: a value is never taken for a placeholder. */
+/**
+ * Inserts the configuration of one pixel into the built script, in one pass, so that no value is taken for a
+ * placeholder.
+ */
 export const bake = (template: string, config: PixelConfig): string =>
   template.replace(/__FOOTFALL_(\w+?)__/g, (placeholder, key: keyof PixelConfig) => {
     const value = config[key]

@@ -2,11 +2,11 @@
 
 export interface Settings {
   /**
-   * "granted": an id is kept from the start. Until footfall('consent', 'granted'), "cookieless": events go at once,
-   * without an id; "hold": they wait in the page; "off": nothing is even noted.
+   * The consent before footfall('consent', 'granted'). "granted": the pixel stores an id at once. "cookieless": it
+   * sends events without an id. "hold": events wait in the page. "off": it records nothing.
    */
   consent: 'granted' | 'cookieless' | 'hold' | 'off'
-  /** Treat Global Privacy Control and Do Not Track as no consent. */
+  /** Treat Global Privacy Control and Do Not Track as denied consent. */
   honour_gpc: boolean
   /** Longest text of a click or a copy, in characters. */
   text_length_max: number
@@ -22,29 +22,29 @@ export interface Settings {
   identify_forms: boolean
   /** Count a page view for each change of the fragment; "#/route" and "#!/route" always are pages. */
   track_hash: boolean
-  /** Count a page view where history.replaceState changed only the query and rested, as for filters that are pages. */
+  /** Count a page view when history.replaceState changes only the query, as for filters that are pages. */
   track_query: boolean
   /** Also watch YouTube and Vimeo players. */
   video_embeds: boolean
   /** Measure LCP, INP, CLS, FCP and TTFB, as custom events named web_vitals. */
   web_vitals: boolean
-  /** Tell rage and dead clicks, as custom events named rage_click and dead_click. */
+  /** Report rage and dead clicks as custom events named rage_click and dead_click. */
   frustration: boolean
 }
 
 export interface Options extends Partial<Settings> {
   pixel_id: string
-  /** Where events go: "https://collector.example/e"; a path is taken on the page's own origin. */
+  /** The address for events, such as "https://collector.example/e". A path refers to the page's own origin. */
   endpoint: string
 }
 
 /** All commands but `track`, whose events a tracking plan may type. */
 export interface Commands {
-  /** Counts a page view the browser did not see, such as a step of a wizard; data overrides its fields. */
+  /** Counts a page view without a change of the URL, such as a step of a wizard. `data` overrides its fields. */
   (command: 'page', data?: object): void
   /**
-   * Says who this browser belongs to. The address is hashed here; only the hash is sent. The signature is the hash's
-   * HMAC-SHA256, hex, made by your server with the pixel's identify secret.
+   * Links this browser to a person. The address is hashed in the page; only the hash is sent. The signature is the
+   * hex HMAC-SHA256 of the hash. Your server computes it with the pixel's identify secret.
    */
   (
     command: 'identify',
@@ -52,11 +52,11 @@ export interface Commands {
   ): void
   /** The visitor's choice. Call it on each page load. */
   (command: 'consent', choice: 'granted' | 'denied'): void
-  /** The visitor wants nothing noted: on no page of this site, whatever it says; until opt_in. */
+  /** Records nothing on any page of this site, regardless of consent, until opt_in. */
   (command: 'opt_out' | 'opt_in'): void
-  /** Properties for every later custom event of this page; an event's own win over them. */
+  /** Properties for every later custom event of this page. An event's own properties override them. */
   (command: 'set', properties: object): void
-  /** Sends what waits, now. */
+  /** Sends waiting events now. */
   (command: 'flush'): void
 }
 
@@ -65,5 +65,5 @@ export interface Footfall extends Commands {
   (command: 'track', name: string, properties?: object): void
 }
 
-/** Starts the pixel, once per page; a second call answers the same function. */
+/** Starts the pixel, once per page. A second call returns the same function. */
 export declare function init(options: Options): Footfall

@@ -1,4 +1,4 @@
-/** How large the pixel was with the default settings, in bytes as brotli-11 makes them. Add a line with a change. */
+/** The past sizes of the pixel with default settings, in bytes after brotli-11. Add a line with each change. */
 export const history = [
   { change: 'nine event types, batches, retry, consent', brotli: 4430 },
   {
@@ -76,7 +76,7 @@ export const budget = {
   'frustration.js': 1320,
 }
 
-/** Prints the files of a build, and how the script came to its size. */
+/** Prints the files of a build and the history of the script's size. */
 export function printSizes(sizes) {
   console.table(sizes)
   console.table([...history, { change: 'this build', brotli: sizes['pixel.js'].brotli }])

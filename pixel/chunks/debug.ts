@@ -49,7 +49,7 @@ close.onclick = () => {
 let count = 0
 let bytes = 0
 
-/** What of this browser changes what is sent, in words. */
+/** Describes the properties of this browser that affect what the pixel sends. */
 const circumstances = () => {
   const found: string[] = []
   if (/footfall_id=out/.test(document.cookie)) found.push('opted out')
@@ -63,7 +63,7 @@ const showCount = () => {
 }
 showCount()
 
-/** One line for an event; answers what sets how it fared. */
+/** Adds a line for an event. Returns the function that sets its result. */
 const show = (event: Sent, way: string) => {
   const size = new Blob([JSON.stringify(event)]).size
   count++
@@ -78,7 +78,7 @@ const show = (event: Sent, way: string) => {
   }
 }
 
-/** The events of a body, when it is one of ours. */
+/** The events of a request body, if the pixel sent it. */
 const eventsIn = (body: unknown): Sent[] | undefined => {
   try {
     const { pixel_id, events } = JSON.parse(body as string)

@@ -2,9 +2,8 @@
 const early = window.footfall!.early?.() ?? []
 
 /**
- * Replaces the browser's own in the chunk of web-vitals (build.mjs): observers also receive the recorded
- * entries. Entries that the browser also buffered arrive twice. web-vitals counts them once, by
- * interactionId.
+ * Replaces PerformanceObserver in the chunk of web-vitals (build.mjs), so that observers also receive the recorded
+ * entries. Entries that the browser also buffered arrive twice. web-vitals counts them once, by interactionId.
  */
 export class PerformanceObserver extends window.PerformanceObserver {
   declare readonly callback: PerformanceObserverCallback

@@ -96,7 +96,7 @@ const providers: Provider[] = [
       if (method === 'getVideoTitle') title(player, value)
       if (event === 'play') play(player)
       if (data) move(player, data.seconds, data.duration)
-      // A player that ends says that it paused, too.
+      // A player that ends also reports a pause.
       if (event === 'pause' && player.frame.currentTime! < player.frame.duration!)
         stop(player, 'pause')
       if (event === 'ended') stop(player, 'ended')
@@ -104,7 +104,7 @@ const providers: Provider[] = [
   },
 ]
 
-/** Players that are not ready yet hear nothing: they are greeted again when their frame has loaded. */
+/** Players that are not ready miss the greeting, so they are greeted again when their frame has loaded. */
 function greet(frame: HTMLIFrameElement): void {
   const provider = providers.find(({ src }) => src.test(frame.src))
   const { contentWindow } = frame

@@ -6,7 +6,7 @@
 const addresses = 'input[type=email],input[autocomplete~=email],input[name=email i]'
 const silent =
   '[data-footfall-ignore],[data-footfall-ignore] *,[data-footfall-mask],[data-footfall-mask] *'
-/** As much as browsers ask of one. */
+/** The same check that browsers apply to addresses. */
 const isAddress = (text: string) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text)
 
 addEventListener(

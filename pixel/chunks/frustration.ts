@@ -22,26 +22,26 @@ const rageClicks = 3
 const rageWithinMs = 1000
 const rageWithinPx = 30
 const answeredWithinMs = 2500
-/** A scroll or a selection later than this is no answer to a click. */
+/** A scroll or a selection after this time is not a reaction to a click. */
 const promptWithinMs = 100
 /** The page was woken by the click, or the click opened another window. */
 const focusWithinMs = 1000
-/** Handlers that take so long, or a dialog that waited for its visitor: something was done. */
+/** Handlers that ran this long, or an open dialog, count as a reaction. */
 const blockedMs = 200
 
 /**
- * Elements to write, pick and step in: repeated clicks are their normal use, and the elements show the effect
+ * Elements for typing, selecting and stepping: repeated clicks are normal, and the elements show the effect
  * themselves.
  */
 const fields =
   'input:not([type=button],[type=submit],[type=image],[type=reset]),textarea,select,option,label,[contenteditable]:not([contenteditable=false]),[role=textbox],[role=spinbutton],[role=slider]'
-/** What answers without a change of the page that could be seen from here. */
+/** Elements whose reaction to a click does not change the page visibly for this script. */
 const silent = 'a[href],area,video,audio,canvas,embed,object,iframe,summary,[download]'
 const stepper = /^(next|prev(ious)?|[-+−–<>‹›«»◀▶])$/i
 
 const now = () => performance.now()
 const hasRange = () => getSelection()?.type === 'Range'
-/** Not a step's own: a form's field may have its name. */
+/** Not the property of the element: a field of a form may have this name. */
 const matches = (step: EventTarget, selector: string) =>
   step instanceof Element && Element.prototype.matches.call(step, selector)
 const isIn = (path: EventTarget[], selector: string) => path.some((step) => matches(step, selector))
@@ -66,7 +66,7 @@ export default function watchFrustration({ click, note }: Pixel): void {
   /** The last press, and the first of the same double or triple click. */
   let pressed = { at: 0, firstAt: 0, hadRange: false }
 
-  /** Something happened: an answer to the clicks of the last so many milliseconds. */
+  /** Records a reaction to the clicks of the last given milliseconds. */
   const answered = (withinMs: number) => {
     candidates = candidates.filter(({ at }) => now() - at > withinMs)
   }
@@ -77,7 +77,7 @@ export default function watchFrustration({ click, note }: Pixel): void {
   const watch = (root: Node) =>
     changes.observe(root, { subtree: true, childList: true, attributes: true, characterData: true })
 
-  /** Dead, unless something has answered it meanwhile. Watching costs the page a little with each change. */
+  /** Reports the click as dead, unless a reaction followed. Watching costs the page a little time with each change. */
   const judge = (candidate: Candidate) => {
     if (candidates.includes(candidate)) candidate.tell()
     candidates = candidates.filter((other) => other !== candidate)
@@ -122,7 +122,7 @@ export default function watchFrustration({ click, note }: Pixel): void {
     if (!noted) return
     const tell = (type: 'rage' | 'dead') => note(type, () => ({ ...noted(), url, at }), path)
     if (isRage(event, path)) tell('rage')
-    // A click that a script made, as by a hidden link: the answer to the one before.
+    // A click by a script, for example on a hidden link, is the reaction to the previous click.
     if (!event.isTrusted) answered(answeredWithinMs)
     if (!mayBeDead(event, path)) return
     watch(document)
@@ -178,10 +178,10 @@ export default function watchFrustration({ click, note }: Pixel): void {
   )
   document.addEventListener('selectionchange', () => {
     lastSelection = now()
-    // A double click selects with its second press: that answers the first too, however slowly they came.
+    // A double click selects text with its second press, which is also a reaction to the first press.
     if (hasRange()) answered(promptWithinMs + pressed.at - pressed.firstAt)
   })
-  // The page itself tells what happened; measures come when they come.
+  // Only events of the page itself count as a reaction; measurements may arrive at any time.
   const { q } = window.footfall as { q: unknown[][] }
   const { push } = q
   q.push = (call) => {

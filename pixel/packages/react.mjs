@@ -16,7 +16,7 @@ export function Footfall({ src, nonce, integrity, consent }) {
 /** The function of the pixel: the same in every render. */
 export const useFootfall = () => footfall
 
-/** Links this browser to a person while they are signed in; null: nobody is. */
+/** Links this browser to the signed-in person. Null: nobody is signed in. */
 export function useIdentify(person) {
   const { email, hem, signature } = person ?? {}
   useEffect(() => {

@@ -5,18 +5,18 @@ import { store } from './safe.ts'
 import { schedule } from './send.ts'
 
 /**
- * What may be done now. 0: nothing is noted. 1: events wait in the page. 2: they go, without an id. 3: an id is
- * kept. The page says its choice on each load; until then the settings hold.
+ * The level of consent. 0: nothing is recorded. 1: events wait in the page. 2: events are sent without an id. 3:
+ * an id is stored. The page sets its choice on each load; until then the settings apply.
  */
 export let level: number = config.consentLevel
 
-/** In the id's place: a visitor who wants nothing noted, on any page of this site. */
+/** The stored value instead of an id: the visitor opted out on all pages of this site. */
 const out = 'out'
 
-/** Asked what the browser keeps: once, and in idle time, for cookies come from another process. */
+/** Reads the stored id once, in idle time, because cookies come from another process. */
 export let isDecided: boolean | undefined
 
-/** A visitor's own word, an opt-out or a GPC or DNT signal where that is honoured, the page can't turn. */
+/** The page cannot override a visitor's opt-out, or a GPC or DNT signal if the settings honor it. */
 export const decide = (isGranted?: boolean): void => {
   isDecided = true
   const before = level
@@ -33,9 +33,9 @@ export const decide = (isGranted?: boolean): void => {
     store(parked)
   }
   if (level > 2) keepId(kept || uuid())
-  // Where consent comes first, what waited for it is dropped, too.
+  // If consent is required first, waiting events are dropped, too.
   if (!level) dropAll()
-  // Nothing was noted yet of the page that is open.
+  // Nothing of the open page was recorded yet.
   else if (!before) pageView()
 }
 

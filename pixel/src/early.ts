@@ -1,9 +1,9 @@
-/** Of interactions; chunks that a page blocks never come for them. */
+/** The maximum number of kept interactions; a blocked chunk never reads them. */
 const entriesMax = 200
 
 /**
- * Keeps the interactions of a page until the chunk that measures them has come (chunks/vitals.ts): for who comes later
- * browsers keep none below 104 ms. The threshold is that of web-vitals.
+ * Keeps the interactions of a page until chunks/vitals.ts has loaded, because browsers buffer none below 104 ms.
+ * The threshold is that of web-vitals.
  */
 export const keepEarly = (): void => {
   const entries: PerformanceEntry[] = []

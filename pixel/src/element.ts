@@ -29,7 +29,10 @@ export const pathTo = (node: Node | false): Element[] => {
   return path as Element[]
 }
 
-/** The innermost of an event's path that a selector takes: unlike Element.closest, out of shadow roots too. */
+/**
+ * The innermost element of an event's path that matches a selector, also outside of shadow roots, unlike
+ * Element.closest.
+ */
 export const find = (path: EventTarget[], selector: string): Element | undefined =>
   (path as Element[]).find((element) => ask(element, selector))
 
@@ -61,7 +64,7 @@ export const describe = (element: Element, isMasked: unknown): Description => {
   return description
 }
 
-/** The steps from an element outwards: the nearest, and of however many others those that are marked. */
+/** The steps from an element outwards: the nearest ones, and all marked ones. */
 export const steps = (element: Element, path: Element[]): Description[] => {
   const isMasked = find(path, masked)
   return path

@@ -2,7 +2,7 @@ import type { PixelConfig } from '../config.ts'
 import type { Footfall } from '../footfall.d.ts'
 
 declare global {
-  /** In the script the collector puts its values in place; the module has it as a parameter (build.mjs). */
+  /** The collector inserts the values into the script; the module receives them as a parameter (build.mjs). */
   const config: PixelConfig
 
   interface Window {

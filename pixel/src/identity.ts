@@ -3,7 +3,7 @@ import { attempt, store } from './safe.ts'
 const name = 'footfall_id'
 const thirteenMonths = 34_100_000
 
-/** The id of this browser, once it was needed. */
+/** The id of this browser, after its first use. */
 export let id: string | undefined
 
 /**

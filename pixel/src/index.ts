@@ -6,7 +6,7 @@ import { attempt } from './safe.ts'
 /** The defaults of schemas/beacon.ts, which the build puts here. */
 declare const __FOOTFALL_DEFAULT_SETTINGS__: Settings
 
-/** What init() runs the pixel's script by, which the build puts into the module (build.mjs). */
+/** The function that runs the pixel's script; the build inserts it into the module (build.mjs). */
 export const configOf = ({ pixel_id, endpoint, ...options }: Options): PixelConfig =>
   pixelConfig(pixel_id, absolute(endpoint), location.href, {
     ...__FOOTFALL_DEFAULT_SETTINGS__,

@@ -9,12 +9,12 @@ import { schedule } from './send.ts'
 /** An event as it is sent, in JSON, or what makes one when it is encoded. */
 export type Entry = string | (() => string)
 
-/** In order; not yet sent. */
+/** Events that are not sent yet, in order. */
 export let queue: Entry[] = []
-/** The most that wait. */
+/** The maximum number of waiting events. */
 const entriesMax = 500
 
-/** Where refused events wait in storage. */
+/** The key in storage for refused events. */
 export const parked = config.queueName
 
 /**
@@ -52,7 +52,7 @@ export const encode = (): void => {
   )
 }
 
-/** Takes back what an earlier page, or this one, parked. */
+/** Restores events that this page or an earlier one stored. */
 export const restoreQueue = (): void => {
   attempt(() => {
     // An error that is thrown, as by parsing undefined, costs more than all the rest of it.

@@ -37,7 +37,7 @@ export const ask = <M extends Asked = 'matches'>(
     selector,
   )
 
-/** Keeps a text in storage, or removes it; answers something true where that can be. */
+/** Stores or removes a text. Returns a true value if storage is available. */
 export const store = (key: string, text?: string): unknown =>
   attempt(() => (text ? (localStorage[key] = text) : delete localStorage[key]))
 

@@ -19,24 +19,27 @@ const collector = new URL(
 
 /** Events of one moment share a request: a click and its effects. */
 const batchMs = 600
-/** The wait after two requests that nobody answered, as where the page's policy blocks the collector: the next page. */
+/**
+ * The wait after two unanswered requests, for example if the page's policy blocks the collector: until the next
+ * page.
+ */
 const untilNextPage = 2e9
 /** Browsers let 64 KiB leave a page that closes: so many characters are less, whatever they are. */
 const bodyCharsMax = 20_000
-/** The wait before the next request: more than batchMs since the collector last refused one. */
+/** The wait before the next request: more than batchMs after a refusal. */
 let waitMs = batchMs
 let timer: ReturnType<typeof setTimeout> | undefined
-/** In the timer's place while a request is under way. */
+/** Replaces the timer while a request is in progress. */
 const sending = -1 as never
 /** Entries of the last request. */
 let asked: Entry[] = []
-/** The page is hidden or on its way out: nothing may wait. */
+/** The page is hidden or closes, so nothing may wait. */
 let isLeaving = false
 
 /** In idle time. Safari has no requestIdleCallback; Chromium may never call back without a timeout. */
 const rest = () => (window.requestIdleCallback || setTimeout)(flush, { timeout: 300 } as never)
 
-/** Sends before long. */
+/** Sends soon. */
 export const schedule = (): void => {
   if (isLeaving) flush()
   else timer = timer || later(rest, waitMs)
@@ -51,20 +54,20 @@ export const load = (
     .then((chunk) => chunk.default(argument))
     .catch(() => {})
 
-/** Sends what waits; by beacon, which outlives the page, when that is leaving. */
+/** Sends waiting events. If the page is closing, it uses a beacon, which outlives the page. */
 export const flush = async (): Promise<void> => {
   timer = clearTimeout(timer) as undefined
   let batch: Entry[] = []
   // Unless an answer says otherwise: offline, blocked, over the browser's budget, or someone patched fetch.
   let refusedForMs: number | false = waitMs > batchMs ? untilNextPage : waitMs * 2
   try {
-    // For who looks for a fault: shows every event and what became of it (chunks/debug.ts). Awaited, to miss none.
+    // For debugging: shows every event and its result (chunks/debug.ts). Awaited, so that it misses none.
     if (!isLeaving)
       await attempt(
         () =>
           (/footfall_debug/.test(location.href) || localStorage.footfall_debug) && load('debug'),
       )
-    // After a refusal it may well be refused again, when nobody is here any more.
+    // After a refusal the next request may be refused, too, when the page is closed.
     if (isLeaving && waitMs > batchMs) requeue(asked)
     restoreQueue()
     if (!isDecided) decide()

@@ -18,7 +18,7 @@ import { flush, leave, load } from './send.ts'
 type Listener = (event: never, path: Element[]) => unknown
 
 const listeners: Record<string, Listener> = {
-  // Some pages add to the prototype of all objects, for all loops to see.
+  // Some pages extend the prototype of all objects, which for-in loops then include.
   __proto__: null as never,
   click,
   auxclick: click,
@@ -41,7 +41,7 @@ const listeners: Record<string, Listener> = {
 const handle = (event: Event & { [pixel: string]: unknown }) =>
   attempt(() => {
     const path = pathTo(event.composedPath()[0] as Node)
-    // What leaves a shadow root comes here twice.
+    // Events that leave a shadow root arrive here twice.
     if (event[parked]) return
     event[parked] = true
     // Submissions and media events stay in theirs: once something else came out of one, it is listened to as well.
@@ -58,7 +58,7 @@ const listen = (target: EventTarget = window) => {
 const commands: Record<string, (...args: never[]) => void> = {
   track,
   page: pageView,
-  /** An address never leaves the page, nor does its hash without consent. */
+  /** Addresses never leave the page, and hashes only with consent. */
   async identify(given: object) {
     const person = await load('identify', given)
     note('identify', () => ({ ...(level > 2 && person) }))
@@ -74,7 +74,7 @@ const begin = () => {
   listen()
   navigated()
   if (config.frustration) load('frustration', { note, click })
-  // Copied at once: pages go on changing the objects they passed.
+  // Copied at once, because pages may change these objects later.
   const run = ([name, ...args]: unknown[]) =>
     attempt(() => commands[name as string]!(...(JSON.parse(json(args)) as never[])))
   const { q } = footfall as { q: unknown[] }

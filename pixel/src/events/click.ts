@@ -2,7 +2,7 @@ import type { CapturedData } from '../../../schemas/captured.ts'
 import { describe, find, mask, masked, pathTo, steps, unread } from '../element.ts'
 import { ask } from '../safe.ts'
 
-/** What people mean to click: the button, not the icon in it. */
+/** Finds the element that people mean to click: the button, not its icon. */
 const clickable =
   'a,area,button,summary,[role=button],[role=tab],[role^=menuitem],[data-footfall-event]'
 

@@ -5,7 +5,7 @@ import { ask } from '../safe.ts'
 export const copy = (_: Event, path: Element[]): (() => CapturedData<'copy'>) | '' => {
   const selection = getSelection()!
   const text = `${selection}`
-  // Where people write, what they copy is their own.
+  // Text copied from fields is private.
   const isMasked =
     find(path, unread) ||
     [...ask(document, unread, 'querySelectorAll')!].some((part) =>

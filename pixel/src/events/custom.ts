@@ -1,6 +1,6 @@
 import { note } from '../queue.ts'
 
-/** What footfall('set', …) gave: under the own properties of every later custom event of this page. */
+/** The properties of footfall('set', …). The own properties of later custom events override them. */
 export let common: object | undefined
 
 export const set = (properties: object): void => {

@@ -2,7 +2,7 @@ import type { CapturedData } from '../../../schemas/captured.ts'
 import { steps } from '../element.ts'
 import { parked } from '../queue.ts'
 
-/** What media elements do. The last quarter that was reported is kept with the element, for each pixel of a page. */
+/** Records media events. The last reported quarter is stored with the element, for each pixel of a page. */
 export const media = (
   { type }: Event,
   path: Element[],

@@ -5,14 +5,14 @@ import { searched } from './submit.ts'
 
 /** The page that is viewed. */
 let shown = real(document, 'referrer')
-/** Of the page that is shown: within a page it is the page before. */
+/** The referrer of the shown page: after a change within the page, the previous URL. */
 let referrer: string
-/** The page view that a change of the URL becomes when the URL has rested. */
+/** The pending page view of a changed URL, recorded when the URL has settled. */
 let coming:
   | { url: string; at?: number; replaced?: boolean | undefined; referrer: string }
   | undefined
 
-/** Every event has it, also one that is sent before its URL has rested. */
+/** Every event has this page, also before the URL has settled. */
 export const currentReferrer = (): string => (coming && !coming.replaced ? shown : referrer)
 
 /** Title and sizes are read when the event is encoded: applications set titles late, sizes may force a layout. */
@@ -30,7 +30,7 @@ export const pageView = (data?: object): void => {
 const page = (url: string) => url.replace(config.fragment, '')
 const withoutQuery = (url: string) => page(url).replace(/\?[^#]*/, '')
 
-/** The URL has rested, or the page goes. */
+/** The URL has settled, or the page closes. */
 export const settle = (view = coming): void => {
   coming = undefined
   if (view) {
@@ -55,7 +55,7 @@ export const moved = (replaces?: boolean): void => {
   else {
     if (!coming && !replaced) {
       readScroll(shown)
-      // What waits is encoded now: soon the title is another page's.
+      // Waiting events are encoded now, because the title will soon be another page's.
       encode()
     }
     const view = (coming = { url, at: Date.now(), replaced, referrer: shown })
@@ -63,7 +63,7 @@ export const moved = (replaces?: boolean): void => {
   }
 }
 
-/** Also out of the back/forward cache. */
+/** Also for pages restored from the back/forward cache. */
 export const navigated = (): void => {
   attempt(() => settle({ url: location.href, referrer: shown }))
 }

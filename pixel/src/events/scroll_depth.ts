@@ -6,13 +6,16 @@ let reached = 0
 /** The content's height when it was last read, and how much of it has been seen. */
 let height = 0
 let seen = 0
-/** Where it was when it was last read, and where this page view began: told late, that is no scrolling of its own. */
+/**
+ * The last position that was read, and the position at the start of this page view. Both exclude scrolling of the
+ * previous page.
+ */
 let position = 0
 let start = 0
 /** The wait after which the position is read. */
 let pending: ReturnType<typeof setTimeout> | undefined
 
-/** What scrolled last: an element, the document or the window. */
+/** The last scrolled element, document or window. */
 let scroller: Element
 
 /**
