@@ -2,8 +2,8 @@
 
 export interface Settings {
   /**
-   * The consent before footfall('consent', 'granted'). "granted": the pixel stores an id at once. "cookieless": it
-   * sends events without an id. "hold": events wait in the page. "off": it records nothing.
+   * Consent before footfall('consent', 'granted'). With "granted" the pixel stores an id at once. With "cookieless" it
+   * sends events without an id. With "hold" events wait in the page. With "off" it records nothing.
    */
   consent: 'granted' | 'cookieless' | 'hold' | 'off'
   /** Treat Global Privacy Control and Do Not Track as denied consent. */
