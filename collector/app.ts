@@ -54,7 +54,7 @@ import { takeBeaconsInFront } from './ingest/wire/fastPath.ts'
 import { shopRoutes } from './ops/demo/shopRoutes.ts'
 import type { Services } from './services.ts'
 
-/** What answers FOOTFALL_METRICS_PORT: the metrics and nothing else. */
+/** Creates the server of FOOTFALL_METRICS_PORT, which serves only the metrics. */
 export async function createMetricsApp({ config, metrics }: Services): Promise<FastifyInstance> {
   const app = Fastify({ logger: false, forceCloseConnections: true })
   app.setErrorHandler(answerError)
@@ -96,7 +96,7 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
   return app
 }
 
-/** What pages and DSPs send events to. */
+/** The routes that receive events of pages and DSPs. */
 async function mountIngest(app: FastifyInstance, services: Services, ingest: Ingest) {
   const { postgres, collectorUrl } = services
   const { logs, optOuts, locate } = ingest

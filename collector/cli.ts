@@ -243,7 +243,7 @@ function addPlan(program: Command): void {
     .action(async (name, { out }) => (await commands()).writePlanTypes(name, out))
 }
 
-/** What runs in the background. */
+/** The background jobs. */
 function addBackground(program: Command): void {
   program
     .command('audiences')

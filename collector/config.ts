@@ -11,7 +11,7 @@ export interface Config {
   port: number
   /** HOST, default 127.0.0.1: what to listen on. */
   host: string
-  /** How this machine reaches it. */
+  /** The address at which this machine reaches it. */
   localUrl: string
   /** FOOTFALL_PUBLIC_URL: the address of dashboard and API in browsers; default http://HOST:PORT. */
   publicUrl: string
@@ -69,7 +69,7 @@ export interface Config {
   scanThreads: number
   /** SMTP_URL, default none: smtp(s)://user:password@host:port, through which mail is sent. */
   smtpUrl: string | null
-  /** SMTP_FROM, default footfall@ the public host: whom mail is from. */
+  /** SMTP_FROM: the sender of mails; default footfall@ the public host. */
   smtpFrom: string
   /** FOOTFALL_S3_ENDPOINT, _BUCKET, _REGION, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY: where files are kept; default none, the data directory. */
   s3: S3Settings | null

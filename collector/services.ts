@@ -38,8 +38,8 @@ import type { Postgres } from './platform/postgres/pool.ts'
 import type { StoreConnections } from './platform/stores/openStores.ts'
 
 /**
- * Everything that routes and jobs are built from. Each area names in a type of its own which members it needs, and this
- * record satisfies all of them.
+ * All services that routes and jobs need. Each room declares the members it needs in its own type, and this record
+ * satisfies all of them.
  */
 export interface Services {
   /** The settings of the environment. */
@@ -90,7 +90,7 @@ export interface Services {
   readonly metrics: () => Promise<string>
   /** Returns why this process should get no requests now; null when it should. */
   readonly notReady: () => string | null
-  /** How long a connection may be without a byte. */
+  /** The time after which an idle connection is closed. */
   readonly idleConnectionMs: number
   /** The address of dashboard and API in browsers, without a slash at its end. */
   readonly publicUrl: string

@@ -49,7 +49,7 @@ export const triesRefusals = {
   401: '`unauthenticated`: no valid session. `second_factor_required` or `invalid_code`: a `code` is required, or the code is wrong.',
   429: '`rate_limited`: too many attempts. Retry after the seconds in `Retry-After`.',
 } as const
-/** Of an authenticator app, or a recovery code, as people type them. */
+/** A code of an authenticator app or a recovery code, as people type it. */
 export const Code = Type.String({
   minLength: 1,
   maxLength: 40,

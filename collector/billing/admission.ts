@@ -5,7 +5,7 @@ import type { Meter } from './meters.ts'
 import { defaultPrices } from './prices.ts'
 import { type Refusal, refusalError } from './refusals.ts'
 
-/** Who is charged for records: the caller of a request, as `callerOf` reads it, or a job. */
+/** The principal that is charged for records: the caller of a request (`callerOf`), or a job. */
 export interface Caller {
   /** The id of the charge, a uuid. The ledger charges each id once. */
   readonly requestId: string

@@ -47,7 +47,7 @@ export interface Charge {
 /** A piece of an answer. */
 export interface Delivery {
   readonly bytes: Buffer
-  /** How many records end in it. */
+  /** The number of records that end in this part. */
   readonly records: number
 }
 

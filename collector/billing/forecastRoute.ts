@@ -49,7 +49,7 @@ export const forecastRoute =
     )
   }
 
-/** The organization's budget, or that of one project; null without. */
+/** The budget of the organization, or of one project; null without a budget. */
 async function readBudget(
   { postgres, now }: BillingDeps,
   { organizationId, projectId }: UsageWindow,

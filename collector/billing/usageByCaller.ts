@@ -2,7 +2,7 @@ import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Meter } from './meters.ts'
 import type { UsageCounts, UsageWindow } from './usageQuery.ts'
 
-/** Who read: an API key, a member with a session or a token, or an export on its schedule. */
+/** The reader: an API key, a member with a session or a token, or a scheduled export. */
 type CallerKind = 'key' | 'member' | 'export'
 
 interface CallerUsage extends UsageCounts {

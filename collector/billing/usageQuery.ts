@@ -17,7 +17,7 @@ export interface UsageCounts {
   amount_micros: number
 }
 
-/** How usage_totals names the whole organization. */
+/** The value for the complete organization in usage_totals. */
 export const wholeOrganization = '00000000-0000-0000-0000-000000000000'
 
 // All sums fit a double: 2^53 micros are nine thousand million dollars.

@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 
 const issuer = 'Footfall'
-/** What all authenticator apps support (RFC 6238 with SHA-1, six digits, 30 seconds). */
+/** The settings that all authenticator apps support: RFC 6238 with SHA-1, six digits, 30 seconds. */
 const algorithm = 'SHA1'
 const digits = 6
 const period = 30

@@ -10,7 +10,7 @@ export interface OperatorDeps {
   openQueryExecutor: OpenQueryExecutor
   /** The numbers of all processes of this machine, as Prometheus text. */
   metrics: () => Promise<string>
-  /** Where this machine keeps its dead letters. */
+  /** The directory of this machine's dead letters. */
   deadLetterDirectory: string
   /** Of Footfall. */
   version: string

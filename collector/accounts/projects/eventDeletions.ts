@@ -52,7 +52,7 @@ interface Deletion {
   requested_at: Date
 }
 
-/** How long events that were accepted before may be on their way. */
+/** The time within which events accepted before the deletion arrive in ClickHouse. */
 const arrivingMs = 10 * 60_000
 
 /**

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { serviceSecret } from '../../api/access/serviceSecret.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** How long a browser is known after its last sign-in. */
+/** The time for which a browser is known after its last sign-in. */
 const knownDays = 365
 
 const cookieName = (publicUrl: string): string =>

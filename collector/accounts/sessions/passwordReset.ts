@@ -10,7 +10,7 @@ import { endAccess } from '../credentials/endAccess.ts'
 import { passwordResetNotice } from '../credentials/notices.ts'
 import { removeUnprovenFactor } from '../credentials/secondFactor.ts'
 
-/** How long a link is good that was asked for on the sign-in page; the operator's own are passed on by hand. */
+/** The lifetime of links. Operators pass on printed links by hand, so these last longer. */
 export const linkMinutes = { mailed: 60, printed: 24 * 60 } as const
 
 /**
@@ -34,7 +34,7 @@ export async function newPasswordResetLink(
   return rowCount === 0 ? null : `${publicUrl}/reset-password/${token}`
 }
 
-/** Whom a link is for. Throws 404 "password reset not found". */
+/** Reads the user of a link. Throws 404 "password reset not found". */
 export async function readPasswordReset(
   client: Queryable,
   token: string,

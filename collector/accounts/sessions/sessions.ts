@@ -14,7 +14,7 @@ import type { AccountsDeps } from '../accountsDeps.ts'
 import { rememberBrowser } from './knownBrowser.ts'
 import { userWithPassword } from './signIn.ts'
 
-/** Who is signed in to the dashboard. */
+/** The member who is signed in to the dashboard. */
 export const SignedIn = Type.Object(
   {
     member: Type.Object({
@@ -160,7 +160,7 @@ const providerSessionDays = 0.5
 const daySeconds = 86_400
 const userAgentCharsMax = 300
 
-/** The holder of a session: a user with a password, or a member for whom the organization's provider speaks. */
+/** The holder of a session: a user with a password, or a member who signed in at the organization's provider. */
 export type SessionHolder =
   | { userId: string; memberId?: undefined }
   | { memberId: string; userId?: undefined }

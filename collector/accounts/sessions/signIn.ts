@@ -7,7 +7,7 @@ import { requireSecondFactor, type SecondFactorDeps } from '../credentials/secon
 import { type Attempt, forgetSignInTries, takeSignInTry } from '../credentials/signInThrottle.ts'
 import { knownBrowserOf } from './knownBrowser.ts'
 
-/** Who tries to sign in with a request. */
+/** Reads the caller that tries to sign in from a request. */
 export const attemptOf = async (
   postgres: Postgres,
   request: FastifyRequest,

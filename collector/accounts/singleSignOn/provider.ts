@@ -7,7 +7,7 @@ import { OutboundError } from '../../platform/outbound/outboundError.ts'
 /** Loads the library at the first sign-in through a provider. */
 const load = () => import('openid-client')
 
-/** How a service knows the provider as a client. */
+/** The provider and the credentials of this service as its client. */
 export interface Client {
   issuer: string
   clientId: string
@@ -18,7 +18,7 @@ export interface Client {
 export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string }
 
 const requestMs = 10_000
-/** How long the provider's own description serves; its keys are fetched again when they change. */
+/** The lifetime of the cached description of a provider. Its keys are fetched again when they change. */
 const rememberedMs = 10 * 60_000
 const rememberedMax = 1_000
 

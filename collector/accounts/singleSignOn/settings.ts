@@ -91,7 +91,7 @@ export const SingleSignOn = Type.Object(
 )
 export type SingleSignOn = Static<typeof SingleSignOn>
 
-/** Who the provider is and whom it may sign in, with the sealed secret of the client. */
+/** The settings of a provider and of its members, with the sealed secret of the client. */
 export interface StoredSingleSignOn extends Omit<Static<typeof SingleSignOnInput>, 'version'> {
   organization_id: string
   group_claim: string
@@ -105,7 +105,7 @@ export interface StoredSingleSignOn extends Omit<Static<typeof SingleSignOnInput
 /** The purpose for which the secret of an organization's client is sealed. */
 export const secretPurpose = (organizationId: string): string => `single_sign_on:${organizationId}`
 
-/** Where the provider sends browsers back to. Each organization has its own, so no provider gets codes of another. */
+/** The redirect address of an organization. Each has its own, so no provider receives codes of another. */
 export const redirectUriOf = (publicUrl: string, organizationId: string): string =>
   `${publicUrl}/dashboard/single-sign-on/callback/${organizationId}`
 

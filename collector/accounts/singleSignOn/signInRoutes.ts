@@ -22,7 +22,7 @@ import {
   secretPurpose,
 } from './settings.ts'
 
-/** What providers add to the address; they may add more. */
+/** The query parameters that providers add; they may add more. */
 const Returned = Type.Object({
   state: Type.Optional(
     Type.String({ maxLength: 200, description: 'The state that the sign-in was started with.' }),
@@ -40,7 +40,7 @@ const tags = ['Dashboard']
 /** Time limit for the sign-in at the provider. */
 const minutes = 10
 
-/** /dashboard/single-sign-on: begin a sign-in at an organization's provider, and come back from it. */
+/** /dashboard/single-sign-on: redirects to an organization's provider, and receives the browser after its sign-in. */
 export const providerSignInRoutes =
   (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -8,14 +8,14 @@ import { findPlanFault } from '../../ingest/plan/planFault.ts'
 import { planTypes } from '../../ingest/plan/planTypes.ts'
 import { StartError } from '../../platform/startError.ts'
 
-/** Where the service is, and the key to ask it with. */
+/** The address of the service, and the key of the requests. */
 interface Login {
   url: string
   key: string
   secret: string
 }
 
-/** The project of a command; absent: that of the key. */
+/** The project of a command. Default: the project of the key. */
 interface Options {
   project?: string
 }
@@ -33,7 +33,7 @@ export async function pullPlan(login: Login, file: string, options: Options): Pr
   console.log(`Wrote ${Object.keys(stored.events).length} events to ${file}`)
 }
 
-/** `npx footfall plan push`: replaces the service's plan by that of a file, after it has reported the changes. */
+/** `npx footfall plan push`: reports the changes, then replaces the service's plan by the file's. */
 export async function pushPlan(login: Login, file: string, options: Options): Promise<void> {
   const plan = readFile(file)
   const stored = await readStored(login, options)
