@@ -47,6 +47,8 @@ test('an event outside the plan is added to it, edited and removed', async () =>
   expect((await ask('')).tracking_plan.events).toMatchObject({
     Ordered: { description: 'An order' },
   })
+  // The page may not have read the saved version yet.
+  await page.reload()
   await page.getByRole('button', { name: 'Ordered' }).click()
   await button(page, 'Remove from the plan').click()
   await page.getByText('No event is planned').waitFor()
