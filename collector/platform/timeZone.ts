@@ -14,26 +14,27 @@ const dayMs = 86_400_000
 const nameLengthMax = 64
 
 const zones = new Map<string, TimeZone>()
+/** The IANA database has about 600 names. Requests may spell each in many cases, so the cache has a limit. */
+const zonesMax = 1_000
 
-/** The zone of a name; undefined if the IANA database has none. */
+/** Returns the zone of a name; undefined if the IANA database has none. */
 export function timeZone(name: string): TimeZone | undefined {
-  const known = zones.get(name)
+  const known = name === utc.name ? utc : zones.get(name)
   if (known) return known
   const format = formatOf(name)
   if (!format) return undefined
   const offsetAt = offsetsOf(format)
   const zone = { name, offsetAt, instantOf: instantsOf(offsetAt) }
+  if (zones.size >= zonesMax) zones.clear()
   zones.set(name, zone)
   return zone
 }
 
-/** The zone of a name that was checked when it was stored, else UTC. */
+/** Returns the zone of a stored name, which was checked before; otherwise UTC. */
 export const timeZoneOrUtc = (name: string): TimeZone => timeZone(name) ?? utc
 
 export const utc: TimeZone = { name: 'UTC', offsetAt: () => 0, instantOf: (localMs) => localMs }
-zones.set(utc.name, utc)
-
-/** Node also takes offsets such as +05:45, which are no zones, and names in any case, of which there are many. */
+/** Node also accepts offsets such as +05:45, which are not zones, and names in any case. */
 function formatOf(name: string): Intl.DateTimeFormat | undefined {
   if (name.length > nameLengthMax || !/^[A-Z][A-Za-z0-9_+/-]*$/.test(name)) return undefined
   try {
@@ -52,14 +53,14 @@ function formatOf(name: string): Intl.DateTimeFormat | undefined {
   }
 }
 
-/** Offsets are known well between these years, and taken to be constant before and after. */
+/** Offsets are reliable between these years, and assumed constant before and after. */
 const [knownFromMs, knownUntilMs] = [Date.UTC(1900, 0), Date.UTC(2200, 0)]
 
-/** Remembers the offset of each quarter hour, since clocks change at no other time today. */
+/** Caches the offset of each quarter hour, because clocks change only at quarter hours. */
 function offsetsOf(format: Intl.DateTimeFormat): TimeZone['offsetAt'] {
   const known = new Map<number, number>()
   const quarterMs = dayMs / 96
-  const rememberedMax = 10_000
+  const rememberedMax = 1_000
   return (ms) => {
     const quarter = Math.floor(Math.min(Math.max(ms, knownFromMs), knownUntilMs) / quarterMs)
     const offset = known.get(quarter) ?? offsetOf(format, quarter * quarterMs)

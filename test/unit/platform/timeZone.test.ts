@@ -72,3 +72,16 @@ test.each(['', 'Nowhere/At_All', '+05:45', 'europe/berlin', 'Europe/Berlin\n', '
     expect(timeZone(name)).toBeUndefined()
   },
 )
+
+test('spellings of names do not fill the memory: a zone is forgotten after a thousand others', () => {
+  const first = timeZone('America/Argentina/Buenos_Aires')
+  expect(timeZone('America/Argentina/Buenos_Aires')).toBe(first)
+  const letters = 'merica/Argentina/Buenos'
+  for (let spelling = 0; spelling < 2_100; spelling++) {
+    const name = [...letters]
+      .map((letter, at) => ((spelling >> at) & 1 ? letter.toUpperCase() : letter))
+      .join('')
+    expect(timeZone(`A${name}_aires`)).toBeDefined()
+  }
+  expect(timeZone('America/Argentina/Buenos_Aires')).not.toBe(first)
+})
