@@ -128,11 +128,13 @@ export const downloadRoute =
           return { ...answer, status: file?.status ?? 'pending' }
         }
         const rows = file.parts.reduce((sum, part) => sum + part.rows, 0)
+        const members = (await readBuild(postgres, audience.build_id))!.count!
         const queryExecutor = openQueryExecutor(principal, {
           effort: 'page',
           signal: untilClosed(reply),
         })
-        const keys = await keysOf({ postgres, queryExecutor }, principal, audience, file)
+        const sent = { ...file, rows, members }
+        const keys = await keysOf({ postgres, queryExecutor }, principal, audience, sent)
         if (keys === null) {
           // People are shown again who are not in the file.
           await expireFile(postgres, file.file_id)
@@ -143,7 +145,7 @@ export const downloadRoute =
           { billing, postgres, queryExecutor },
           callerOf(request),
           audience,
-          { ...file, rows, keys },
+          { ...sent, keys },
         )
         reply.header('x-footfall-charged', charged)
         const untilMs = Math.min(now() + urlMs, file.expires_at!.getTime())
@@ -171,18 +173,19 @@ interface Stores {
   readonly queryExecutor: QueryExecutor
 }
 
+/** A file that is ready, with its number of rows and the number of members of its build. */
+type ReadyFile = Pick<AudienceFile, 'build_id' | 'shown'> & { rows: number; members: number }
+
 /** The keys of a file's records in its build. Null if the file lacks members who are shown now. */
 async function keysOf(
   { postgres, queryExecutor }: Stores,
   { organizationId }: Principal,
-  { build_id, entity }: Audience,
-  { shown, parts }: AudienceFile,
+  { entity }: Audience,
+  { build_id: buildId, shown, rows, members: count }: ReadyFile,
 ): Promise<readonly KeySpan[] | null> {
-  const { count } = (await readBuild(postgres, build_id!))!
-  const rows = parts.reduce((sum, part) => sum + part.rows, 0)
   if (rows === count) return [{ after: 0, upTo: count }]
   const erased = await erasedHems(postgres, organizationId)
-  const members = { organizationId, buildId: build_id!, entity, erased }
+  const members = { organizationId, buildId, entity, erased }
   const [now] = await queryExecutor.rows<{ shown: string }>(shownQuery(members))
   return now!.shown === shown ? queryExecutor.rows<KeySpan>(shownSpansQuery(members)) : null
 }
@@ -195,17 +198,11 @@ async function chargeFile(
   { billing, postgres, queryExecutor }: Stores & { readonly billing: Billing },
   caller: Caller,
   { project_id, meter, count: toldCount }: Audience,
-  {
-    build_id: buildId,
-    shown,
-    rows,
-    keys,
-  }: Pick<AudienceFile, 'build_id' | 'shown'> & { rows: number; keys: readonly KeySpan[] },
+  { build_id: buildId, shown, rows, members, keys }: ReadyFile & { keys: readonly KeySpan[] },
 ): Promise<number> {
   if (await isDownloadPaid(postgres, buildId, keys)) return 0
-  // The audience hides its count where that is billed, so the count comes from the build.
+  // A billed count is null in the audience.
   const isNumberSold = toldCount === null
-  const { count } = (await readBuild(postgres, buildId))!
   // The ledger charges a request id once, so two calls at the same time are charged once.
   const requestId = uuidOfDigest(createHash('sha256').update(`${buildId} ${shown}`).digest())
   const charge = await billing.admit(
@@ -213,7 +210,7 @@ async function chargeFile(
     {
       meter,
       projectId: project_id,
-      recordsMax: isNumberSold ? Math.max(count!, alikeMin) : count!,
+      recordsMax: isNumberSold ? Math.max(members, alikeMin) : members,
       build: {
         buildId,
         keys,

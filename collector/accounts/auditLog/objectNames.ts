@@ -1,7 +1,7 @@
 import { isUuid } from '../../../schemas/uuid.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
-/** The id and the name of everything that the log names. */
+/** Selects the id and the name of every kind of object in the log. */
 const named = `
   SELECT organization_id AS id, name FROM organizations
   UNION ALL SELECT project_id, name FROM projects

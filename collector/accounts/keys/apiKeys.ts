@@ -9,17 +9,11 @@ import {
   requireCurrentRole,
   requireOrganizationAdmin,
 } from '../../api/access/permissions.ts'
-import { projectFor } from '../../api/access/policy.ts'
+import { projectFor, projectOfObject } from '../../api/access/policy.ts'
 import { callerId, type KeyRole, type Principal } from '../../api/access/principal.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
 import { Id, Name, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
-import {
-  ApiError,
-  forbidden,
-  invalidParameter,
-  notFound,
-  unauthorized,
-} from '../../api/http/errors.ts'
+import { forbidden, invalidParameter, notFound, unauthorized } from '../../api/http/errors.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { access } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
@@ -247,9 +241,8 @@ export const keyRoutes =
         if (plainMemberId(principal) !== null) throw notFound.key()
         return
       }
-      await projectFor(postgres, principal, 'administration', projectId, 'write').catch((error) => {
-        throw error instanceof ApiError && error.status === 404 ? notFound.key() : error
-      })
+      const object = { projectId, missing: notFound.key }
+      await projectOfObject(postgres, principal, 'administration', object, 'write')
     }
   }
 

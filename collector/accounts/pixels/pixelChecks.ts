@@ -1,6 +1,6 @@
-import { projectFor } from '../../api/access/policy.ts'
+import { projectFor, projectOfObject } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { ApiError, invalidParameter, notFound } from '../../api/http/errors.ts'
+import { invalidParameter, notFound } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 /**
@@ -24,9 +24,8 @@ export async function pixelFor(
   )
   const pixel = rows[0]
   if (!pixel) throw notFound.pixel()
-  await projectFor(postgres, principal, 'administration', pixel.projectId, needs).catch((error) => {
-    throw error instanceof ApiError && error.status === 404 ? notFound.pixel() : error
-  })
+  const object = { projectId: pixel.projectId, missing: notFound.pixel }
+  await projectOfObject(postgres, principal, 'administration', object, needs)
   if (named && pixel.projectId !== named) throw notFound.pixel()
   return pixel
 }

@@ -20,9 +20,6 @@ interface Options {
   project?: string
 }
 
-/** The file of a plan in a customer's repository. */
-export const planFile = 'footfall.plan.json'
-
 const PlanFile = Type.Object(trackingPlanMembers, { additionalProperties: false })
 
 /** `npx footfall plan pull`: writes the service's plan to a file. */

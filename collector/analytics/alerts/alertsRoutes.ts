@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/policy.ts'
+import { projectFor, projectOfObject } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
-import { ApiError, conflict, invalidParameter, notFound } from '../../api/http/errors.ts'
+import { conflict, invalidParameter, notFound } from '../../api/http/errors.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import type { ReadDeps } from '../../events/query/readDeps.ts'
@@ -63,9 +63,8 @@ export const alertsRoutes =
       const alert = await readAlert(client, principal.organizationId, alertId.toLowerCase())
       const isOfOther = named !== undefined && named.toLowerCase() !== alert?.project_id
       if (!alert || isOfOther) throw notFound.alert()
-      await projectFor(postgres, principal, 'events', alert.project_id, action).catch((error) => {
-        throw error instanceof ApiError && error.status === 404 ? notFound.alert() : error
-      })
+      const object = { projectId: alert.project_id, missing: notFound.alert }
+      await projectOfObject(postgres, principal, 'events', object, action)
       return alert
     }
 

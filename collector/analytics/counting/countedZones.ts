@@ -10,7 +10,7 @@ export async function readMovedProjects(postgres: Postgres): Promise<string[]> {
   return rows.map(({ project_id }) => project_id)
 }
 
-/** Notes the zone in which a project's days are counted. */
+/** Stores the zone in which a project's days are counted. */
 export async function noteCountedZone(
   postgres: Postgres,
   projectId: string,

@@ -5,7 +5,7 @@ import { changesOf } from '../../api/http/optimisticLock.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { SavedContent, SavedKind } from './savedKinds.ts'
 
-/** Most items of one kind in a project. */
+/** The maximum number of items of one kind in a project. */
 export const savedItemsMax = 200
 
 /** A segment, a funnel or an annotation of a project. */
@@ -21,7 +21,7 @@ export interface SavedItem {
 
 const columns = `item_id, project_id, content, created_by, version, created_at, updated_at`
 
-/** The items of one kind in a project, in the order in which they were created. */
+/** Reads the items of one kind in a project, by creation time. */
 export async function listSavedItems(
   client: Queryable,
   projectId: string,
@@ -34,7 +34,7 @@ export async function listSavedItems(
   return rows
 }
 
-/** One item of an organization. */
+/** Reads one item of an organization. */
 export async function readSavedItem(
   client: Queryable,
   organizationId: string,
@@ -49,7 +49,7 @@ export async function readSavedItem(
   return rows[0]
 }
 
-/** Creates an item, in a transaction. Throws 409 when there are too many. */
+/** Creates an item; call it in a transaction. Throws 409 if the project has the maximum number. */
 export async function createSavedItem(
   client: Queryable,
   principal: Principal,
@@ -108,7 +108,7 @@ export async function deleteSavedItem(
   await auditItem(client, principal, kind, 'delete', item, item.content)
 }
 
-/** Makes other changes of the project's items wait for the end of the transaction. */
+/** Locks the project's items until the end of the transaction. */
 export async function lockProject(client: Queryable, projectId: string): Promise<void> {
   await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
 }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { projectFor } from '../../api/access/policy.ts'
+import { projectFor, projectOfObject } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import {
   Id,
@@ -10,7 +10,6 @@ import {
   Timestamp,
   Version,
 } from '../../api/http/commonSchemas.ts'
-import { ApiError } from '../../api/http/errors.ts'
 import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import type { ReadDeps } from '../../events/query/readDeps.ts'
@@ -84,7 +83,7 @@ const routesOf =
       updated_at: updated_at.toISOString(),
     })
 
-    /** Runs `change` in a transaction with the item, which nobody else changes meanwhile. */
+    /** Runs `change` in a transaction that locks the item. */
     const changeItem = async <T>(
       principal: Principal,
       itemId: string,
@@ -98,9 +97,8 @@ const routesOf =
       }
       if (asked) await projectFor(postgres, principal, 'events', asked, 'read')
       const { project_id } = await read(postgres)
-      await projectFor(postgres, principal, 'events', project_id, 'write').catch((error) => {
-        throw error instanceof ApiError && error.status === 404 ? kind.notFound() : error
-      })
+      const object = { projectId: project_id, missing: kind.notFound }
+      await projectOfObject(postgres, principal, 'events', object, 'write')
       return inTransaction(postgres, async (client) => {
         await lockProject(client, project_id)
         return change(client, await read(client))

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { Id, Name, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 
-/** How long a share link may serve. */
+/** The maximum lifetime of a share link, in days. */
 export const daysMax = 366
-/** The most characters of a password. */
+/** The maximum length of a password, in characters. */
 export const passwordLengthMax = 200
 const passwordLengthMin = 8
-/** Most origins that may show a link. */
+/** The maximum number of origins that may embed a link. */
 const originsMax = 20
 
 /** A share link. */

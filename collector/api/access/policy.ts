@@ -13,6 +13,7 @@
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { ttlCache } from '../../platform/ttlCache.ts'
 import {
+  ApiError,
   accessDenied,
   forbidden,
   invalidParameter,
@@ -101,6 +102,24 @@ export async function projectFor(
   if (role === null) throw notFound.project()
   requireAction(role, action)
   return { projectId, role }
+}
+
+/**
+ * Returns the project of an object, as projectFor does. Throws `missing` instead of 404 "project not found", so that the
+ * object of an inaccessible project is reported as missing.
+ */
+export async function projectOfObject(
+  postgres: Postgres,
+  principal: Principal,
+  resource: Resource,
+  object: { readonly projectId: string; readonly missing: () => ApiError },
+  action: Action,
+): Promise<ProjectGrant> {
+  try {
+    return await projectFor(postgres, principal, resource, object.projectId, action)
+  } catch (error) {
+    throw error instanceof ApiError && error.status === 404 ? object.missing() : error
+  }
 }
 
 /** Throws 403 "forbidden" if a role in a project does not suffice. */

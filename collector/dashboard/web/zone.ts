@@ -4,7 +4,7 @@ import { type TimeZone, utc } from '../../platform/timeZone.ts'
 /** The time zone of the project on the page; UTC on other pages. */
 export const zone = signal<TimeZone>(utc)
 
-/** The zone as a reader knows it: "Europe/Berlin" is "Berlin time". */
+/** The display name of a zone: "Europe/Berlin" becomes "Berlin time". */
 export const zoneText = (): string =>
   zone.value.name === 'UTC'
     ? 'UTC'

@@ -2,14 +2,14 @@ import { type TimeZone, utc } from '../../platform/timeZone.ts'
 import type { Bind } from './bind.ts'
 import { dayMs, type Window } from './window.ts'
 
-/** The number of the local day of a time, since 1 January 1970. */
+/** Returns the number of the local day of a time, since 1 January 1970. */
 export const dayOf = (ms: number, zone: TimeZone): number =>
   Math.floor((ms + zone.offsetAt(ms)) / dayMs)
 
-/** The time at which a local day begins. */
+/** Returns the time at which a local day begins. */
 export const startOfDay = (day: number, zone: TimeZone): number => zone.instantOf(day * dayMs)
 
-/** SQL: the number of the local day of a time (SQL, epoch milliseconds) within a window, as dayOf has it. */
+/** Returns SQL for dayOf: the number of the local day of a time (SQL, epoch milliseconds) within a window. */
 export function dayOfSql(
   millis: string,
   zone: TimeZone,
@@ -40,7 +40,7 @@ interface Changes {
 }
 const changes = new WeakMap<TimeZone, Changes>([[utc, { times: [0], offsets: [0] }]])
 
-/** The times since 1970 at which the offset of a zone changes, and the offset from each on. */
+/** Returns the times since 1970 at which the offset of a zone changes, with the offset after each. */
 function changesOf(zone: TimeZone): Changes {
   const known = changes.get(zone)
   if (known) return known
@@ -59,7 +59,7 @@ function changesOf(zone: TimeZone): Changes {
 }
 const lastMs = Date.UTC(2100, 0)
 
-/** The first minute after a time, up to another, at which something holds; it holds from then on. */
+/** Finds, by bisection, the first minute in a range at which a condition holds. It must hold from then on. */
 function firstAfter(from: number, until: number, holds: (ms: number) => boolean): number {
   const minuteMs = 60_000
   let [before, after] = [from, until]

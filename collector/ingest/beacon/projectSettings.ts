@@ -9,7 +9,7 @@ interface ProjectSettings<Compiled> {
 }
 
 interface Kind<Stored, Compiled> {
-  /** Of the memory table. */
+  /** The name of the memory table. */
   name: string
   /** SQL of the rows that meet a condition. */
   select: (condition: string) => string
@@ -19,8 +19,8 @@ interface Kind<Stored, Compiled> {
 }
 
 /**
- * Opens settings as openMemoryTable describes. Without a copy on disk they start empty. To store events that a project
- * does not want is better than to refuse those of all visitors.
+ * Opens settings with openMemoryTable. Without a copy on disk they start empty, because storing unwanted events is
+ * better than refusing all events.
  */
 export async function openProjectSettings<Stored extends { project_id: string }, Compiled>(
   postgres: Postgres,

@@ -1,7 +1,7 @@
-/** Runs a match of a pattern. Returns true without a match while the patterns of the plan have used up their time. */
+/** Runs a pattern match. If the patterns of the plan have used up their time, returns true without a match. */
 export type PatternTimer = (match: () => boolean) => boolean
 
-/** How long the patterns of one plan may run in each second. */
+/** The time limit of one plan's patterns in each second. */
 const msOfSecond = 100
 
 /**

@@ -6,7 +6,7 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { type ColumnOptions, columnsOfHeader } from './columns.ts'
 import { createCsvReader, createJsonReader, type FileRow } from './rows.ts'
 
-/** A place in a file: bytes (unpacked) and lines before it; in a Parquet file rows. */
+/** A position in a file: the uncompressed bytes and the lines before it; in a Parquet file the rows. */
 export interface Place {
   readonly bytes: number
   readonly lines: number
@@ -20,11 +20,11 @@ export interface RowChunk {
 
 export interface ChunkOptions extends ColumnOptions {
   readonly clickhouse: ClickHouse
-  /** A table that a Parquet file is unpacked into. */
+  /** The table into which a Parquet file is decoded. */
   readonly stage: string
 }
 
-/** Reads the rows of a file from a place on. Throws StartError for a file that cannot be read. */
+/** Reads the rows of a file from a position. Throws StartError for an unreadable file. */
 export async function* chunksOf(
   source: Source,
   from: Place,
@@ -44,7 +44,7 @@ const chunkBytes = 16 * 1024 * 1024
 /** Rows of a Parquet file that are inserted together. */
 const parquetRows = 50_000
 
-/** ClickHouse unpacks the file into rows of JSON, because it reads every compression of Parquet. */
+/** Decodes a Parquet file with ClickHouse, which supports every compression, into rows of JSON. */
 async function* chunksOfParquet(
   bytes: Buffer,
   from: number,
@@ -57,7 +57,7 @@ async function* chunksOfParquet(
   )
   const read = columns.filter(({ name }) => chosen.has(name))
   const structure = read.map(({ name, type }) => `${quoted(name)} ${type}`).join(', ')
-  // Named in two steps: a mapping may swap the names of columns.
+  // Renames in two steps, because a mapping may swap the names of columns.
   const numbered = read.map(({ name }, index) => `${quoted(name)} AS column_${index}_of_file`)
   const named = read.map(({ name }, index) => `column_${index}_of_file AS ${chosen.get(name)}`)
   await dropForgotten(clickhouse)
@@ -99,7 +99,7 @@ async function* chunksOfParquet(
   await clickhouse.command({ sql: `DROP TABLE ${stage}`, params: {} })
 }
 
-/** Drops the tables of imports that were killed and never continued. */
+/** Drops the tables of killed imports that nobody continued. */
 async function dropForgotten(clickhouse: ClickHouse): Promise<void> {
   const forgotten = await clickhouse.rows<{ name: string }>({
     sql: `SELECT name FROM system.tables WHERE database = currentDatabase() AND name LIKE 'import!_%' ESCAPE '!'

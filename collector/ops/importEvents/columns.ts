@@ -39,7 +39,7 @@ export const importedColumns = [
 
 export type ImportedColumn = (typeof importedColumns)[number]
 
-/** A row of a file by the names of the columns that an import reads. Texts in CSV; empty ones are absent. */
+/** A row of a file, by names of imported columns. CSV values are texts; empty ones are absent. */
 export type ImportedRow = Partial<Record<ImportedColumn, unknown>> & {
   /** `event_data` with its long integers marked (exactNumbers.ts), if it has any. */
   exactData?: unknown
@@ -47,7 +47,7 @@ export type ImportedRow = Partial<Record<ImportedColumn, unknown>> & {
 
 const imported = new Set<string>(importedColumns)
 
-/** Fields that Footfall computes itself. A file that its API exported has them, and the import leaves them out. */
+/** Fields that Footfall computes itself. Files exported by its API contain them; the import ignores them. */
 const isComputed = (column: string): boolean =>
   !imported.has(column) && fieldNamed(column) !== undefined
 
@@ -56,7 +56,7 @@ export interface ColumnOptions {
   readonly ignoreUnknown: boolean
 }
 
-/** The column that gives each imported one, for a file with a header. Throws StartError for an unknown column. */
+/** Maps the columns of a header to imported columns. Throws StartError for an unknown column. */
 export function columnsOfHeader(
   present: readonly string[],
   { mapping, ignoreUnknown }: ColumnOptions,
@@ -70,7 +70,7 @@ export function columnsOfHeader(
   return new Map(chosen.map(({ column, field }) => [column, field as ImportedColumn]))
 }
 
-/** Finds the imported column that a member of a JSON line gives: null if it is left out, undefined if it is unknown. */
+/** Finds the imported column for a member of a JSON line: null for ignored members, undefined for unknown ones. */
 export function createColumnOfKey({ mapping, ignoreUnknown }: ColumnOptions) {
   const known = new Map<string, ImportedColumn | null>()
   const mapped = new Set(mapping.values())

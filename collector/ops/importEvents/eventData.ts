@@ -10,9 +10,8 @@ const notAnObject = (column: string): Fault => ({
 })
 
 /**
- * The `event_data` of a row. If it names no time, it gets the time of the row. Without this column, page views and
- * custom events are made of other columns. `exact`: the same with long integers marked (exactNumbers.ts), if there are
- * any.
+ * Returns the `event_data` of a row, with the row's time if it has none. Without this column it is built from
+ * other columns. `exact` is the same with long integers marked (exactNumbers.ts), if it has any.
  */
 export function dataOfRow(
   row: ImportedRow,
@@ -54,7 +53,7 @@ function madeData(row: ImportedRow): { data: Data } | Fault {
     : notAnObject('properties')
 }
 
-/** Zero where the file does not tell: the columns of widths are then empty. */
+/** Zero if the file has no widths; their columns are then empty. */
 const sizeOf = (width: unknown, height: unknown) => ({
   height: Number(height ?? 0) || 0,
   width: Number(width ?? 0) || 0,

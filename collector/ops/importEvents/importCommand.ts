@@ -15,7 +15,7 @@ import { withServers } from '../servers.ts'
 import { importedColumns } from './columns.ts'
 import { type Imported, type ImportRequest, importEvents } from './importEvents.ts'
 
-/** `footfall events import FILE…`. Throws StartError, which says in one line what is wrong. */
+/** `footfall events import FILE…`. Throws StartError with a message of one line. */
 export async function runImportCommand(config: Config, args: readonly string[]): Promise<void> {
   const { pixelId, request } = await readRequest(args)
   await withServers(config, async ({ clickhouse: address, postgresUrl: url }) => {

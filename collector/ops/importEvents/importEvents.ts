@@ -23,7 +23,7 @@ import { type EventChunk, type StoreDeps, storeChunk, storedIds } from './storeC
 
 export interface ImportRequest extends ColumnOptions {
   readonly sources: readonly Source[]
-  /** True: check and count everything, and store nothing. */
+  /** True: validates and counts all rows without storing them. */
   readonly isDryRun: boolean
   /** The report of skipped rows: JSON lines with file, line and reason. */
   readonly reportPath: string
@@ -35,18 +35,18 @@ export interface ImportStores {
   readonly dataDir: string
 }
 
-/** What became of the rows of the files. */
+/** The result of an import: numbers of rows. */
 export interface Imported extends Pick<ImportState, 'imported' | 'duplicates' | 'skipped'> {
-  /** An earlier run of the same command had done a part. */
+  /** Whether this run continued an earlier one. */
   readonly isResumed: boolean
 }
 
-/** Rows between two looks at the clock, and at other work of the process. */
+/** The number of rows between two reads of the clock and yields to the event loop. */
 const rowsPerTurn = 200
 
 /**
- * Imports the events of files: validates each row as a beacon, leaves out events that the project has, and stores the
- * others. The same request continues where an earlier one was killed. Throws StartError for files that cannot be read.
+ * Imports the events of files. It validates each row like a beacon, skips events that the project already has, and
+ * stores the others. The same request continues a killed import. Throws StartError for unreadable files.
  */
 export async function importEvents(
   stores: ImportStores,
@@ -111,7 +111,7 @@ export async function importEvents(
   return { ...state, isResumed: unfinished !== null }
 }
 
-/** The same for the same files, imported in the same way. */
+/** The id of an import, which is the same for the same files and options. */
 function idOf({ pixel }: ImportDeps, { sources, mapping, ignoreUnknown }: ImportRequest): string {
   const files = sources.map(({ identity, format }) => [identity ?? randomUUID(), format])
   const facts = [pixel.pixelId, formatMapping(mapping), ignoreUnknown, files]
@@ -130,13 +130,13 @@ const newState = (): ImportState => ({
   reportBytes: 0,
 })
 
-/** A chunk whose rows are validated. */
+/** A chunk of validated rows. */
 interface Prepared {
   readonly events: Omit<EventChunk, 'isUncertain'>
-  /** Events that are in the chunk again. */
+  /** The number of repeated events within the chunk. */
   readonly repeats: number
   readonly skipped: readonly RejectedRow[]
-  /** Rows of the import so far. */
+  /** The number of rows read so far. */
   readonly seq: number
   readonly end: Place
 }
@@ -183,7 +183,7 @@ const eventIdIn = (row: ImportedRow | object): Pick<RejectedRow, 'record'> =>
     ? { record: { event_id: row.event_id } }
     : {}
 
-/** What storeChunk would count. */
+/** Returns the counts of storeChunk without storing anything. */
 async function check(store: StoreDeps, { ids }: EventChunk) {
   const stored = await storedIds(store, ids)
   return { imported: ids.length - stored.size, duplicates: stored.size, refused: 0 }

@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** How far an import has come: a file of the data directory, by which the same command continues after a kill. */
+/** The progress of an import, in a file of the data directory. The same command continues from it after a kill. */
 export interface ImportState {
   /** The `spool_id` of its rows. Their `seq` counts the rows of its files. */
   readonly spoolId: string
   readonly seq: number
-  /** The file that is read, and how much of it is done. */
+  /** The current file and the position in it. */
   readonly file: number
   readonly bytes: number
   readonly lines: number
@@ -22,7 +22,7 @@ const directoryOf = (dataDir: string): string => join(dataDir, 'imports')
 const pathOf = (dataDir: string, importId: string): string =>
   join(directoryOf(dataDir), `${importId}.json`)
 
-/** The state of an import that did not finish, or null. */
+/** Reads the state of an unfinished import, or null. */
 export function readImportState(dataDir: string, importId: string): ImportState | null {
   try {
     return JSON.parse(readFileSync(pathOf(dataDir, importId), 'utf8'))
@@ -32,7 +32,7 @@ export function readImportState(dataDir: string, importId: string): ImportState 
   }
 }
 
-/** Records durably how far an import has come. */
+/** Stores the progress of an import durably. */
 export function saveImportState(dataDir: string, importId: string, state: ImportState): void {
   mkdirSync(directoryOf(dataDir), { recursive: true, mode: 0o700 })
   const path = pathOf(dataDir, importId)
@@ -40,6 +40,6 @@ export function saveImportState(dataDir: string, importId: string, state: Import
   renameSync(`${path}.draft`, path)
 }
 
-/** Forgets an import that finished. */
+/** Deletes the state of a finished import. */
 export const forgetImportState = (dataDir: string, importId: string): void =>
   rmSync(pathOf(dataDir, importId), { force: true })

@@ -25,7 +25,7 @@ export interface ImportedEvent {
 }
 
 export interface ImportDeps {
-  /** The pixel of rows that name none. Rows may name another pixel of its project only. */
+  /** The pixel of rows without `pixel_id`. Rows may name other pixels of its project. */
   pixel: Pixel
   pixels: PixelRegistry
   optOuts: OptOuts
@@ -33,12 +33,12 @@ export interface ImportDeps {
   locate: Locate
 }
 
-/** Oldest event that an import takes. ClickHouse takes at most 100 months, each a partition, in one insert. */
+/** The maximum age of imported events. One ClickHouse insert supports at most 100 monthly partitions. */
 export const importAgeDaysMax = 2_922
 const clockToleranceMs = 60_000
 const textCharsMax = 200
 
-/** Validates a row as a beacon would be, or returns why it is skipped. */
+/** Validates a row like a beacon. Returns a fault for a skipped row. */
 export function importedEvent(
   deps: ImportDeps,
   row: ImportedRow,
@@ -100,7 +100,7 @@ function storedEvent(
       unexpected = error
     },
   }
-  // First with the digits of long integers kept, as a beacon.
+  // Tries first with exact long integers, like a beacon.
   const exactly = exact && acceptEvent({ event_id, event_type, event_data: exact }, parts, true)
   const accepted =
     exactly && !('path' in exactly)
@@ -111,7 +111,7 @@ function storedEvent(
   return { eventId: String(event_id).toLowerCase(), tsMillis, row: accepted.rows[0]! }
 }
 
-/** Reading an address takes as long as validating an event. */
+/** A cache, because parsing an address takes as long as validating an event. */
 const knownIps = new Map<string, string | null>()
 const knownIpsMax = 10_000
 function knownIp(ip: string, setting: Pixel['settings']['ip']): string | null {
@@ -124,7 +124,7 @@ function knownIp(ip: string, setting: Pixel['settings']['ip']): string | null {
   return stored
 }
 
-/** The pixel of a row, which must be an active one of the project. */
+/** Returns the pixel of a row, which must be active and in the project. */
 function pixelOf({ pixel, pixels }: ImportDeps, row: ImportedRow): Pixel | Fault {
   const { source, project_id, pixel_id } = row
   if (source !== undefined && source !== 'pixel')
@@ -138,7 +138,7 @@ function pixelOf({ pixel, pixels }: ImportDeps, row: ImportedRow): Pixel | Fault
     : { path: '/pixel_id', message: 'must be an active pixel of the project of --pixel' }
 }
 
-/** Why a beacon with the event would not be stored. */
+/** Returns the reason for which a beacon with the event would be dropped. */
 function findRefusal(
   { optOuts, ignoredTraffic }: ImportDeps,
   { organizationId, projectId, settings }: Pixel,
@@ -165,7 +165,7 @@ function findRefusal(
 const deviceColumns = ['browser', 'browser_version', 'os', 'os_version', 'bot_reason'] as const
 const deviceTypes = ['desktop', 'mobile', 'tablet', 'smarttv', 'console', 'wearable', 'embedded']
 
-/** The device columns: read from the User-Agent, or from a row without one as another tool told them. */
+/** Returns the device columns: from the User-Agent, or from the columns of a row without one. */
 function deviceOf(row: ImportedRow): { isBot: boolean; members: string } | Fault {
   if (row.user_agent !== undefined) {
     if (typeof row.user_agent !== 'string')
@@ -183,7 +183,7 @@ function deviceOf(row: ImportedRow): { isBot: boolean; members: string } | Fault
   return { isBot, members: JSON.stringify({ ...device, is_bot: isBot, bot_reason }).slice(1, -1) }
 }
 
-/** The location columns: as the row tells them, or else of its address. */
+/** Returns the location columns: from the row, or from its IP address. */
 function placeMembers(locate: Locate, row: ImportedRow, ip: string | null): string | Fault {
   const { country = null, region = null, city = null } = row
   if (country === null && region === null && city === null) return locate(ip ?? '')
@@ -207,7 +207,7 @@ const notShortText = (column: string): Fault => ({
 const languageOf = ({ language }: ImportedRow): string | null =>
   typeof language === 'string' ? preferredLanguage(language) : null
 
-/** The id of an event that its file gives none: the same for the same content, so that a second import stores none. */
+/** Derives the id of an event without one from its content, so that a second import stores nothing. */
 function idOfContent(
   { projectId, cookieId }: BeaconContext,
   tsMillis: number,

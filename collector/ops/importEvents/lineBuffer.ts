@@ -1,8 +1,8 @@
 const bytesFirst = 16 * 1024 * 1024
-/** Most bytes of UTF-8 for one unit of a string. */
+/** The maximum number of UTF-8 bytes for one UTF-16 unit. */
 const bytesPerUnit = 3
 
-/** Gathers lines as bytes at once: strings that lived as long as a chunk would occupy the garbage collector. */
+/** Collects lines as bytes, because long-lived strings would slow down the garbage collector. */
 export class LineBuffer {
   #bytes = Buffer.allocUnsafeSlow(bytesFirst)
   #length = 0

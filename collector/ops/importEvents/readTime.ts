@@ -4,7 +4,7 @@ import type { ImportedRow } from './columns.ts'
 const timePattern = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d{1,9})?) ?(Z|UTC|[+-]\d\d:?\d\d)?$/
 const latestMillis = 8.64e15
 
-/** The time of a row, epoch milliseconds; null if only its event_data tells the time. */
+/** Returns the time of a row, epoch milliseconds; null if only its event_data has a time. */
 export function readTime({ ts_millis, timestamp }: ImportedRow): number | null | Fault {
   if (ts_millis !== undefined) {
     const millis = Number(ts_millis)

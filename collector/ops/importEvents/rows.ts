@@ -12,7 +12,7 @@ import {
   type ImportedRow,
 } from './columns.ts'
 
-/** A row of a file, or why it cannot be read. */
+/** A row of a file, or the reason why it is unreadable. */
 export interface FileRow {
   /** From 1; in a Parquet file the number of the row. */
   line: number
@@ -116,7 +116,7 @@ function rowOfJson(text: string, columnOf: ReturnType<typeof createColumnOfKey>)
   return row
 }
 
-/** The marked form of `event_data` (exactNumbers.ts), for a line whose long integers JavaScript cannot hold. */
+/** Adds `event_data` with marked long integers (exactNumbers.ts), which JavaScript numbers cannot represent. */
 function keepLongIntegers(text: string, row: ImportedRow, key: string): void {
   const marked = markLongIntegers(text)
   if (marked !== null) row.exactData = JSON.parse(marked)[key]

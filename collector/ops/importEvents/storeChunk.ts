@@ -18,11 +18,11 @@ export interface EventChunk {
   readonly times: readonly number[]
   /** The `seq` of the first row of the chunk, and of the last one. */
   readonly seqs: readonly [first: number, last: number]
-  /** An earlier try may have stored some of them under this import's `spool_id`. */
+  /** Whether an earlier try may have stored some of the events under this import's `spool_id`. */
   isUncertain: boolean
 }
 
-/** What became of the events of a chunk. */
+/** The outcome of a chunk: numbers of events. */
 export interface StoredChunk {
   readonly imported: number
   readonly duplicates: number
@@ -41,20 +41,20 @@ export interface StoreDeps {
 }
 
 /**
- * How far `received_at` of imported events is ahead of the time. No reader in the order of arrival has passed it when
- * the insert ends. So `complete_until` need not wait for the import, even if it was killed.
+ * The time by which `received_at` of imported events is in the future. No reader in order of arrival passes it
+ * before the insert ends. So `complete_until` need not wait for an import, even a killed one.
  */
 const receivedAheadMs = 300_000
-/** An insert that a lost lease sent may take so long to appear in ClickHouse's list of running queries. */
+/** The time until an insert of a lost lease appears in ClickHouse's list of running queries. */
 const arrivingMs = 1_000
 const retryMsFirst = 200
 const retryMsMax = 5_000
 const triesMax = 20
 
 /**
- * Stores the events of a chunk that their project does not have, and counts all of them. It holds the lease of the
- * shippers for its insert, so live events and imported ones are deduplicated against each other. Repeats after errors,
- * and throws the last one.
+ * Stores the events of a chunk that the project does not have, and counts all. It holds the shippers' lease during
+ * its insert, so that live and imported events are deduplicated against each other. Retries after errors, and
+ * throws the last one.
  */
 export async function storeChunk(deps: StoreDeps, chunk: EventChunk): Promise<StoredChunk> {
   if (chunk.ids.length === 0) return { imported: 0, duplicates: 0, refused: 0 }
@@ -102,7 +102,7 @@ function hashesOf(payload: Buffer, rows: number): Uint32Array {
   return hashes
 }
 
-/** Which of the ids the project has. */
+/** Returns the ids that the project already has. */
 export async function storedIds(
   { clickhouse, projectId }: Pick<StoreDeps, 'clickhouse' | 'projectId'>,
   ids: readonly string[],
@@ -121,7 +121,7 @@ export async function storedIds(
   return new Set((await text(body)).split('\n').filter(Boolean))
 }
 
-/** The stored ids, with those that other processes stored since `before` was read. */
+/** Returns the stored ids, including those that other processes stored after `before` was read. */
 async function storedUnderLease(
   deps: StoreDeps,
   { ids, isUncertain }: EventChunk,
@@ -140,7 +140,7 @@ async function storedUnderLease(
   return new Set([...before, ...since])
 }
 
-/** How many events of the chunk earlier tries of this import stored. */
+/** Counts the events of the chunk that earlier tries of this import stored. */
 async function countOwn(
   { clickhouse, projectId, spoolId }: StoreDeps,
   { times, seqs: [first, last] }: EventChunk,
@@ -161,7 +161,7 @@ async function countOwn(
   return row!.own
 }
 
-/** Inserts the events that are not stored, and returns how many ClickHouse refused. */
+/** Inserts the missing events. Returns the number that ClickHouse refused. */
 async function insertMissing(
   deps: StoreDeps,
   { payload, ids, seqs }: EventChunk,
@@ -188,7 +188,7 @@ async function insertMissing(
 
 const receivedMember = '"received_at":"'
 
-/** The lines of events that are not stored, in as few pieces as possible, with this `received_at`. */
+/** Yields the lines of missing events with this `received_at`, in as few pieces as possible. */
 function* missingLines(
   payload: Buffer,
   ids: readonly string[],
@@ -199,7 +199,7 @@ function* missingLines(
   let start = 0
   for (const eventId of ids) {
     const end = nextLineAt(payload, start)
-    // The columns that the visitor fills come after this member.
+    // Columns with visitors' content follow this member, so the first match is the right one.
     payload.write(receivedAt, payload.indexOf(receivedMember, start) + receivedMember.length)
     if (stored.has(eventId)) {
       if (start > from) yield payload.subarray(from, start)

@@ -1,6 +1,6 @@
 import { formats } from '../../identity/load/source.ts'
 
-/** The options of the command, for its help. */
+/** The help text of the command's options. */
 export const importUsage = `footfall events import FILE…    files, or standard input (-)
     --pixel ID                     the pixel of the events; rows may name another pixel of its project
     --format ${formats.join('|')}    the format, if the names of the files do not show it; gzip and Zstandard are detected

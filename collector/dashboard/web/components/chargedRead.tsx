@@ -2,19 +2,19 @@ import { useEffect, useState } from 'preact/hooks'
 import { ApiError, messageOf } from '../api.ts'
 import { dueFor, loadPrices, usePrices } from './prices.ts'
 
-/** How a charged read stands. */
+/** The state of a charged read. */
 export interface ChargedRead {
-  /** Whether the reader must agree to the price first. */
+  /** Whether the user must accept the price first. */
   mustAsk: boolean
   isReading: boolean
-  /** Why the last read failed; '' where it did not. */
+  /** The error of the last read; '' if it succeeded. */
   fault: string
   read(): Promise<void>
 }
 
 /**
- * Reads records without asking while the free allowance covers them, once for each `key`; else when the reader agrees
- * to the price. A hook.
+ * Reads records, once for each `key`. It reads at once if the free allowance covers them; otherwise after the user
+ * accepts the price. A hook.
  */
 export function useChargedRead(
   { key, meter, count, isRead }: { key: string; meter: string; count: number; isRead: boolean },
@@ -40,12 +40,12 @@ export function useChargedRead(
   const isDecided = prices !== undefined
   useEffect(() => {
     if (isFree && !isRead) void read()
-    // The allowance that the read itself uses up decides nothing any more.
+    // The allowance is checked only before the read, because the read itself uses it.
   }, [key, isDecided])
   return { mustAsk: isDecided && !isFree && !isRead, isReading, fault, read }
 }
 
-/** Why a charged read failed. */
+/** Shows the error of a charged read. */
 export const ReadFault = ({ of: { fault } }: { of: ChargedRead }) =>
   fault === '' ? null : (
     <p class="fault" role="alert">

@@ -3,7 +3,7 @@ import { records } from './amounts.ts'
 import type { ChargedRead } from './chargedRead.tsx'
 import { costOf, usePrices } from './prices.ts'
 
-/** The price of a read of the first records, before it is made. */
+/** Shows the price of reading the first records, before the read. */
 export function Cost({
   total,
   count,
@@ -11,11 +11,11 @@ export function Cost({
   action,
   read,
 }: {
-  /** How many records there are. */
+  /** The total number of records. */
   total: number
-  /** How many of them are read. */
+  /** The number of records to read. */
   count: number
-  /** One of them, in the singular. */
+  /** The noun for one record. */
   noun: string
   action: string
   read: ChargedRead

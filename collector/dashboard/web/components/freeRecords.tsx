@@ -1,7 +1,7 @@
 import { money, records } from './amounts.ts'
 import { usePrices } from './prices.ts'
 
-/** How much of the month's free allowance of a meter is used: the footer of lists that load without asking. */
+/** Shows the used part of a meter's free allowance, below lists that load without a question. */
 export function FreeRecords({ meter }: { meter: string }) {
   const price = usePrices().value?.get(meter)
   if (!price || price.free_records_per_month === 0) return null

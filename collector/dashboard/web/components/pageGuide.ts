@@ -17,7 +17,7 @@ const guides: readonly (readonly [path: RegExp, guide: string])[] = [
   [/\/settings\/api-keys$/, 'api'],
 ]
 
-/** The address of the guide of a page in /docs; null where there is none. */
+/** Returns the address of the guide of a page in /docs; null without a guide. */
 export function guideOf(path: string): string | null {
   const found = guides.find(([pattern]) => pattern.test(path))
   return found ? `/docs/${found[1]}` : null

@@ -8,7 +8,7 @@ import { type Condition, readConditions, textOfConditions } from './conditions.t
 import { operatorLabels } from './labels.ts'
 
 const emptyCondition: Condition = { field: 'page_path', op: 'is', values: [] }
-/** The rows of a text; null where only the text can express it. */
+/** Returns the rows of a text; null if rows cannot express it. */
 const rowsOf = (text: string): readonly Condition[] | null => {
   const read = readConditions(text)
   return read?.length === 0 ? [emptyCondition] : read
@@ -35,7 +35,7 @@ export function ConditionBuilder({
   const { faults } = useContext(FormContext)
   const catalog = useQuery(() => api.listFields({ tier: 'web_event' }))
   const [rows, setRows] = useState(() => rowsOf(value))
-  // One of the two is edited at a time, so that nothing moves under the pointer when the text loses the focus.
+  // The user edits either the rows or the text, so that nothing moves when the text loses the focus.
   const [isText, setIsText] = useState(rows === null)
   const [text, setText] = useState(value)
   const [textFault, setTextFault] = useState('')
@@ -54,7 +54,7 @@ export function ConditionBuilder({
           <>
             {shown?.map((condition, index) => (
               <ConditionRow
-                // Conditions have no name but their place.
+                // Conditions are identified by their position.
                 key={index}
                 projectId={projectId}
                 fields={fields}

@@ -11,7 +11,7 @@ type CatalogField = Awaited<ReturnType<typeof api.listFields>>['fields'][number]
 export const eventName = 'event_data.name'
 const propertyPrefix = 'event_data.properties.'
 const property = 'property'
-/** Values that are offered: those of the most visitors in the last 30 days. */
+/** The offered values: those with the most visitors in the last 30 days. */
 const valuesMax = 100
 
 /** One condition: a field, an operator, and values from a list with counts, or typed. */
@@ -26,7 +26,7 @@ export function ConditionRow({
   projectId: string
   fields: readonly CatalogField[]
   condition: Condition
-  /** Its place, from 1. */
+  /** The position of the condition, from 1. */
   number: number
   change(condition: Condition): void
   remove: (() => void) | undefined
@@ -134,7 +134,7 @@ interface Offer {
   visitors: number | null
 }
 
-/** The values of a field with the most visitors; those that a list cannot hold are left out. */
+/** Reads the values of a field with the most visitors, except values that a list cannot contain. */
 async function readOffers(
   projectId: string,
   name: string,
@@ -173,7 +173,7 @@ function Values({
   const [typed, setTyped] = useState(values.length === 1 ? values[0]! : '')
   const [chosen, setChosen] = useState<readonly string[]>(values.length > 1 ? values : [])
   const offers = useQueryOf(name, () =>
-    // A field without a list of values takes one that is typed.
+    // For a field without a list of values the user types one.
     readOffers(projectId, name, field).catch((): Offer[] => []),
   )
   const put = (to: readonly string[], text: string) => {

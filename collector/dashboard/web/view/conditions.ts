@@ -1,6 +1,6 @@
 import { filterFor, splitFilter } from './filterText.ts'
 
-/** How a condition compares, in the builder: with any of several values, with none of them, with a part, or in order. */
+/** The comparison of a condition: any of several values, none of them, a part of the text, or an order. */
 export type ConditionOp = 'is' | 'isNot' | 'contains' | 'like' | 'gt' | 'gte' | 'lt' | 'lte'
 
 /** A row of the condition builder. */
@@ -25,7 +25,7 @@ export const conditionOps: Readonly<Record<ConditionOp, string>> = {
 const escaped = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 const unescaped = (text: string): string => text.replace(/\\([\\%_])/g, '$1')
 
-/** The filters of a condition, each field:op:value; none while it has no value. */
+/** Returns the filters of a condition, each field:op:value; none without a value. */
 export function filtersOf({ field, op, values }: Condition): string[] {
   const [first] = values
   if (field === '' || first === undefined) return []
@@ -41,11 +41,11 @@ export function filtersOf({ field, op, values }: Condition): string[] {
   }
 }
 
-/** The text of conditions as the API takes it. */
+/** Formats conditions as the API expects them. */
 export const textOfConditions = (conditions: readonly Condition[]): string =>
   conditions.flatMap(filtersOf).join(',')
 
-/** The conditions of a text; null where it is not one that the builder shows. */
+/** Parses the conditions of a text; null if the builder cannot show them. */
 export function readConditions(text: string): Condition[] | null {
   const conditions: Condition[] = []
   for (const filter of text === '' ? [] : splitFilter(text)) {

@@ -74,12 +74,6 @@ export const operatorLabels: Readonly<Record<string, string>> = {
   lte: 'is at most',
 }
 
-/** Hints for the value of each operator. */
-export const operatorHints: Readonly<Record<string, string>> = {
-  in: 'Separate several values with |.',
-  like: '% stands for any text, _ for any character.',
-}
-
 /** The label of a field, or of a property of custom events: "Property plan" for event_data.properties.plan. */
 export function labelOfField(name: string): string {
   const property = /^event_data\.(?:properties\.)?(.+)$/.exec(name)?.[1]

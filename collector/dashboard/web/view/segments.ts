@@ -2,10 +2,10 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { type AnalyticsSegment, api } from '../api.ts'
 
-/** The segments of the project that was shown last: every part of a page that names them shares one request. */
+/** The segments of the last shown project. All parts of a page share one request. */
 const known = signal<{ projectId: string; segments: readonly AnalyticsSegment[] } | null>(null)
 
-/** Asks for a project's segments, and shows them everywhere. */
+/** Loads a project's segments and updates all parts of the page. */
 export async function loadSegments(projectId: string): Promise<void> {
   const { segments } = await api.listAnalyticsSegments({ project_id: projectId })
   known.value = { projectId, segments }
@@ -21,7 +21,7 @@ export function useSegments(projectId: string | undefined): readonly AnalyticsSe
   return projectId && known.value?.projectId === projectId ? known.value.segments : []
 }
 
-/** The filters of a view after a segment is chosen: it replaces the segment that was chosen before. */
+/** Returns the filters of a view with a chosen segment, which replaces an earlier one. */
 export const withSegment = (
   filters: readonly string[],
   segments: readonly AnalyticsSegment[],

@@ -9,7 +9,7 @@ import { labelOfField } from '../../view/labels.ts'
 const listMeter = 'audience'
 const rowsMax = 5
 
-/** Which records an export sends, and how. */
+/** The records of an export and their format. */
 export type Sent = Pick<
   Export,
   'project_id' | 'audience_id' | 'list_id' | 'output_format' | 'mapping'
@@ -22,7 +22,7 @@ const formatTexts: Partial<Record<Export['output_format'], string>> = {
   crm: 'Each record has the standard fields of the CRM.',
 }
 
-/** A run before it starts: its price at most, its fields, and a few rows where they are free to see. */
+/** Previews a run: its maximum price, its fields, and a few rows if they are free. */
 export function ExportPreview({ sent }: { sent: Sent }) {
   const { project_id, audience_id, list_id, output_format, mapping } = sent
   const prices = usePrices()
@@ -34,7 +34,7 @@ export function ExportPreview({ sent }: { sent: Sent }) {
     const { audience } = await api.getAudience({ project_id, audience_id })
     const { sample } = await api
       .sampleAudience({ project_id, definition: audience.definition })
-      // The price is what matters: it stays without the sample.
+      // Without the sample the price remains visible.
       .catch(() => ({ sample: [] }))
     return { meter: audience.meter, count: audience.count, sample: sample.slice(0, rowsMax) }
   })

@@ -1,7 +1,7 @@
 import type { ExportRun } from '../../api.ts'
 import { records } from '../../components/amounts.ts'
 
-/** What became of the records of a run, first of all: "24 sent · 24 failed". */
+/** Shows the outcome of a run: "24 sent · 24 failed". */
 export function RunResult({ run }: { run: ExportRun }) {
   const { records_exported, records_failed, records_duplicated, status, error } = run
   return (

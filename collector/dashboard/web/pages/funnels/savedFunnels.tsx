@@ -8,7 +8,7 @@ import { mayEdit } from '../../projectRole.ts'
 import { changeParams, urlValue } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 
-/** Shows the steps of a funnel; undefined shows none. */
+/** Shows the steps of a funnel; with undefined, no funnel. */
 const show = (funnel: SavedFunnel | undefined) =>
   changeParams((params) => {
     for (const name of ['funnel', 'step', 'within']) params.delete(name)

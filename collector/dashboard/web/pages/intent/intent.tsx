@@ -41,7 +41,7 @@ async function readTopics(): Promise<Topic[]> {
   return [...topics.values()].sort((one, other) => other.signals - one.signals)
 }
 
-/** The topics that people and companies are interested in, and who they are as far as that is free. */
+/** The page of topics, with the free preview of interested people and companies. */
 export function Intent({ projectId }: { projectId: string }) {
   const session = useSession()
   return (

@@ -42,7 +42,7 @@ async function preview(
   return { total, rows: results.map(({ company, score }) => ({ score, ...company })) }
 }
 
-/** Who is interested in a topic, as far as that is free, and the way to an audience of all of them. */
+/** The free preview of people and companies interested in a topic, and a button that creates their audience. */
 export function IntentPreview({
   projectId,
   topic,

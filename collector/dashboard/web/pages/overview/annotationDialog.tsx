@@ -4,7 +4,7 @@ import { TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
 import { toast } from '../../components/toast.tsx'
 
-/** A time as a field of a form has it: in the reader's own time zone, to the minute. */
+/** Formats a time for a form field: in the user's time zone, to the minute. */
 function localTime(millis: number): string {
   const at = new Date(millis)
   return new Date(millis - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)

@@ -13,7 +13,7 @@ const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 export const readAnnotations = (projectId: string) => () =>
   api.listAnalyticsAnnotations({ project_id: projectId }).then(({ annotations }) => annotations)
 
-/** The notes on the chart, in the order of their times, and the way to another. */
+/** The annotations of the chart, by time, and a button that adds one. */
 export function Annotations({
   projectId,
   query,

@@ -1,4 +1,4 @@
-/** Where a metric stops being good, and where it begins to be poor (web.dev/articles/vitals). */
+/** The limits of "good" and "poor" for each metric (web.dev/articles/vitals). */
 export const vitals = {
   lcp: { label: 'LCP', unit: 'ms', good: 2_500, poor: 4_000 },
   inp: { label: 'INP', unit: 'ms', good: 200, poor: 500 },
@@ -7,7 +7,7 @@ export const vitals = {
 export type Vital = keyof typeof vitals
 export type Rating = 'good' | 'fair' | 'poor'
 
-/** As web.dev rates a value at the 75th percentile. */
+/** Rates a value at the 75th percentile as web.dev does. */
 export function rate(name: Vital, value: number): Rating {
   const { good, poor } = vitals[name]
   if (value <= good) return 'good'

@@ -15,7 +15,7 @@ type OfPage = Found['pages'][number]
 
 const names = Object.keys(vitals) as Vital[]
 
-/** How fast pages load, react and hold still, as visitors measured it. */
+/** The page of Web Vitals: loading, reaction and stability, measured by visitors' browsers. */
 export function WebVitals({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
   const found = useQueryOf(JSON.stringify(query), () => api.getAnalyticsWebVitals(query))
