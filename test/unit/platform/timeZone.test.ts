@@ -76,12 +76,13 @@ test.each(['', 'Nowhere/At_All', '+05:45', 'europe/berlin', 'Europe/Berlin\n', '
 test('spellings of names do not fill the memory: a zone is forgotten after a thousand others', () => {
   const first = timeZone('America/Argentina/Buenos_Aires')
   expect(timeZone('America/Argentina/Buenos_Aires')).toBe(first)
-  const letters = 'merica/Argentina/Buenos'
-  for (let spelling = 0; spelling < 2_100; spelling++) {
-    const name = [...letters]
+  const letters = 'merica/argentina'
+  const spelled = (spelling: number) =>
+    [...letters]
       .map((letter, at) => ((spelling >> at) & 1 ? letter.toUpperCase() : letter))
       .join('')
-    expect(timeZone(`A${name}_aires`)).toBeDefined()
-  }
+  const names = new Set(Array.from({ length: 3_000 }, (_, spelling) => spelled(spelling)))
+  expect(names.size).toBeGreaterThan(1_000)
+  for (const name of names) expect(timeZone(`A${name}/Buenos_Aires`)).toBeDefined()
   expect(timeZone('America/Argentina/Buenos_Aires')).not.toBe(first)
 })
