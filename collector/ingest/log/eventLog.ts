@@ -1,9 +1,8 @@
 /**
- * The log in which acknowledged rows wait for ClickHouse. Collectors append to it, and shippers consume it. One machine
- * keeps it in its spool (spool/). Several machines share NATS JetStream (nats/), which replicates it.
+ * The log in which acknowledged rows wait for ClickHouse. Collectors append to it, and shippers consume it. It is the
+ * spool of a machine (spool/).
  *
- * A shipper consumes one partition at a time, in batches. A position names a batch: a segment's path in the spool, a
- * range of messages in NATS.
+ * A shipper consumes one partition at a time, in batches. A position names a batch: a segment's path in the spool.
  */
 
 /** One table's log, as the worker of a collector sees it. */
