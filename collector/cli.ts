@@ -313,7 +313,7 @@ async function addLoading(program: Command): Promise<void> {
       await runIdentityCommand(openStore, name, args)
     })
   }
-  const { importUsage, productUsage } = await import('./ops/importEvents/usage.ts')
+  const { historyUsage, importUsage, productUsage } = await import('./ops/importEvents/usage.ts')
   const events = program.command('events').description('import events')
   add(events, 'import', 'import the history of a site from files', importUsage).action(
     async (args) => {
@@ -332,6 +332,12 @@ async function addLoading(program: Command): Promise<void> {
       await runImportCommand(readConfig(process.env), args, name)
     })
   }
+  add(products, 'plausible', "import Plausible's daily figures as history", historyUsage).action(
+    async (args) => {
+      const { runHistoryCommand } = await import('./ops/importHistory/historyCommand.ts')
+      await runHistoryCommand(readConfig(process.env), args)
+    },
+  )
   const intent = program.command('intent').description('load intent data')
   add(intent, 'load', 'load signals or topics', loadIntentUsage).action(async (args) => {
     const { loadIntent } = await import('./audiences/signals/intentCommands.ts')

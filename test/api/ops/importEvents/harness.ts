@@ -51,7 +51,8 @@ export async function openImporting() {
     },
     /** Runs `npx footfall import PRODUCT`. */
     importExport(product: string, args: string[]): Promise<Ended> {
-      const { child, ended } = run([...cli, 'import', product, '--pixel', pixelId, ...args])
+      const pixel = product === 'plausible' ? [] : ['--pixel', pixelId]
+      const { child, ended } = run([...cli, 'import', product, ...pixel, ...args])
       child.stdin!.end()
       return ended
     },
