@@ -31,8 +31,8 @@ const valuesMax = 2_000_000
 const rowsOfInsert = 50_000
 
 /**
- * Imports files of daily figures. A repeated import replaces the values of its days, so that an interrupted one is
- * simply repeated. Throws StartError for files that are not of the export.
+ * Imports files of daily figures. A repeated import replaces the values of its days, so an interrupted import is
+ * repeated from the start. Throws StartError for files that are not of the export.
  */
 export async function importHistory(
   clickhouse: ClickHouse,

@@ -22,8 +22,9 @@ const sessionColumns = [
 ]
 
 /**
- * Reads a plain dump of PostgreSQL as lines of JSON. They are the rows of `website_event` of a site, with the columns of
- * their `session` and `event_data`. pg_dump writes these tables before `website_event`, in alphabetical order.
+ * Reads a plain dump of PostgreSQL as lines of JSON. They are the rows of `website_event` of a site. Each has the
+ * columns of its `session`, and its `event_data`. pg_dump writes these tables before `website_event`, in alphabetical
+ * order.
  */
 export const withEventsOfDump = (source: Source, site: string): Source => ({
   ...source,
