@@ -11,6 +11,7 @@ import { CompaniesPanel } from './companiesPanel.tsx'
 import { chosenGoal, GoalChoice } from './goalChoice.tsx'
 import { type Conversions, GoalsPanel } from './goalsPanel.tsx'
 import { Headline } from './headline.tsx'
+import { Imported } from './imported.tsx'
 import { Live } from './live.tsx'
 import { OverviewSkeleton } from './overviewSkeleton.tsx'
 import { Panels } from './panels.tsx'
@@ -34,6 +35,7 @@ export function Overview({
   const bots = figures.value?.bots
   const isEmpty =
     figures.value?.overview.events === 0 &&
+    !figures.value.imported &&
     !bots?.events &&
     view.filters.length === 0 &&
     !view.pixelId
@@ -48,7 +50,7 @@ export function Overview({
           {!isShared() && <GoalChoice goals={conversions.value?.conversions ?? []} />}
         </ViewBar>
         <AsyncView query={figures} skeleton={<OverviewSkeleton />}>
-          {({ overview, before }) =>
+          {({ overview, before, imported }) =>
             isEmpty && isShared() ? (
               <p class="empty">No events in this period.</p>
             ) : isEmpty ? (
@@ -72,6 +74,7 @@ export function Overview({
                     <Annotations projectId={projectId} query={annotations} window={query} />
                   )}
                 </Headline>
+                {imported && <Imported view={view} query={query} totals={imported} />}
                 <Panels
                   query={query}
                   goal={isShared() ? undefined : chosenGoal()}
@@ -99,7 +102,8 @@ function useFigures(query: View['query'], compared: View['compared'], hasGoals: 
       api.getAnalyticsOverview(query),
       compared && api.getAnalyticsOverview({ ...query, ...compared }),
     ])
-    return { overview: now.overview, bots: now.bots, before: before?.overview }
+    const { overview, bots, imported } = now
+    return { overview, bots, imported, before: before?.overview }
   })
   // Goals that counts of days do not tell take longer than all else.
   const conversions = useQueryOf(key, async () => {
