@@ -58,14 +58,14 @@ type Include = (typeof includes)[number]
 const describe = {
   tags,
   operationId: 'getAnalyticsTimeseries',
-  summary: 'Get a time series of metrics by hour, day, week or month, not billed',
+  summary: 'Get a time series of metrics by minute, hour, day, week or month, not billed',
   description: `Includes intervals without events, with zeros. Returns at most ${pointsMax} points.`,
   querystring: strictObject({
     ...selectionQuery,
     interval: Type.Optional(
       Choice(intervals, {
         description:
-          'Length of the intervals, in local time. Weeks begin on Mondays. Default: hour up to two days, day up to 92 days, week up to 400 days, otherwise month.',
+          'Length of the intervals, in local time. Weeks begin on Mondays. Minutes are for up to 25 hours. Default: hour up to two days, day up to 92 days, week up to 400 days, otherwise month.',
       }),
     ),
     compare: Type.Optional(Compare),
@@ -161,7 +161,8 @@ async function readSeries(
   places: readonly (number | null)[],
 ): Promise<Point[]> {
   const begins = places.filter((place) => place !== null)
-  const rolled = interval === 'hour' ? null : await readRollup(queryExecutor, plan)
+  const rolled =
+    interval === 'minute' || interval === 'hour' ? null : await readRollup(queryExecutor, plan)
   const [events, sessions, conversions] = await Promise.all([
     queryExecutor.rows<SeriesRow>(seriesQuery(plan, begins, rolled?.events)),
     hasSessions
