@@ -18,7 +18,7 @@ const silenceAfterDays = 7
 const members = {
   kind: Choice(['threshold', 'change', 'silence', 'goal'], {
     description:
-      '`threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the windows of the same length that ended at the same local time of the project in the four weeks before. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.',
+      '`threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the same window in the four weeks before, at the same local time of the project. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.',
   }),
   metric: Choice(['visitors', 'page_views', 'events'], {
     default: 'events',

@@ -4039,7 +4039,7 @@ export interface components {
         /** AlertCondition */
         AlertCondition: {
             /**
-             * @description `threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the windows of the same length that ended at the same local time of the project in the four weeks before. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.
+             * @description `threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the same window in the four weeks before, at the same local time of the project. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.
              * @enum {string}
              */
             kind: "threshold" | "change" | "silence" | "goal";
@@ -15594,7 +15594,7 @@ export interface operations {
                     name: string;
                     condition: {
                         /**
-                         * @description `threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the windows of the same length that ended at the same local time of the project in the four weeks before. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.
+                         * @description `threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the same window in the four weeks before, at the same local time of the project. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.
                          * @enum {string}
                          */
                         kind: "threshold" | "change" | "silence" | "goal";
@@ -15894,7 +15894,7 @@ export interface operations {
                     name: string;
                     condition: {
                         /**
-                         * @description `threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the windows of the same length that ended at the same local time of the project in the four weeks before. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.
+                         * @description `threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the same window in the four weeks before, at the same local time of the project. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.
                          * @enum {string}
                          */
                         kind: "threshold" | "change" | "silence" | "goal";

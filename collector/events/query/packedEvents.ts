@@ -5,11 +5,16 @@ import { campaign, moreOf, referrer } from './sessionSplit.ts'
 export const packedFlagsMax = 15
 
 /**
- * Collects events as numbers, which ClickHouse groups and sorts at a fraction of the cost of tuples with texts. From
- * the highest bit, a number has the members of sessionEvent: the time (48 bits), whether it has neither campaign nor
- * referrer (1), the campaign and the referrer (32 each), the event id (128, if `hasIds`) and the flags (15). Numbers and
- * tuples therefore have the same order. The first of `more` columns is the event id, if `hasIds`; the last one has the
- * flags. Visitors without an event that has all `needed` flags, each in any event, are left out.
+ * Collects events as numbers, which ClickHouse groups and sorts at a fraction of the cost of tuples with texts. A number
+ * has the members of sessionEvent, from the highest bit on:
+ * - the time (48 bits)
+ * - whether it has neither campaign nor referrer (1)
+ * - the campaign and the referrer (32 each)
+ * - the event id (128), if `hasIds`
+ * - the flags (15)
+ *
+ * Numbers and tuples therefore have the same order. The first of `more` columns is the event id, if `hasIds`. The last
+ * one has the flags. Each of the `needed` flags must be in some event of a visitor.
  */
 export function packedEvents({
   flags,

@@ -124,8 +124,8 @@ export const viewOfField = (name: string): 1 | -1 | undefined =>
   name === 'entry_page' ? 1 : name === 'exit_page' ? -1 : undefined
 
 /**
- * Returns SQL of the value that a field would have, if the event were the first of a session, or for pages its only
- * page view. Most events have no origin, and the names of sources are searched for the others only.
+ * Returns SQL of the value that a field would have if the event were alone in its session. Most events have no origin,
+ * and the names of sources are searched for the others only.
  */
 export function fieldOfEvent(name: string): string {
   if (viewOfField(name)) return 'page_path'

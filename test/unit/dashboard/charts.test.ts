@@ -107,7 +107,7 @@ describe('in another time zone', () => {
     const zone = zoneOf(name)
     const whole = wholeOf({ from: date, to: date }, zone)
     expect(startsOf('hour', whole, zone)).toHaveLength(hours)
-    expect(intervalsFor(whole)).toEqual(['hour'])
+    expect(intervalsFor(whole)).toEqual(['minute', 'hour'])
     expect(nextOf('day', whole.start_ms, zone)).toBe(whole.end_ms)
     expect(at(whole.start_ms + zone.offsetAt(whole.start_ms))).toBe(`${date}T00:00`)
     const ticks = ticksOf('hour', startsOf('hour', whole, zone), 8, zone)
