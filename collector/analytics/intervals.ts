@@ -10,6 +10,10 @@ export type Interval = (typeof intervals)[number]
 /** Intervals of days. Shorter ones have a fixed length where clocks change. */
 type LocalInterval = Exclude<Interval, 'minute' | 'hour'>
 
+/** Whether intervals are shorter than a day. */
+export const isWithinDay = (interval: Interval): interval is 'minute' | 'hour' =>
+  interval === 'minute' || interval === 'hour'
+
 const minuteMs = 60_000
 /** 1 January 1970 was a Thursday. */
 const mondayMs = 3 * dayMs
@@ -45,9 +49,7 @@ function startOf(interval: Interval, ms: number, zone: TimeZone): number {
   const localMs = ms + zone.offsetAt(ms)
   const start = localStart(interval, localMs)
   // An hour that clocks show twice has two starts.
-  return interval === 'minute' || interval === 'hour'
-    ? ms - (localMs - start)
-    : zone.instantOf(start)
+  return isWithinDay(interval) ? ms - (localMs - start) : zone.instantOf(start)
 }
 
 /** The start of the interval after the one that begins at a time. */

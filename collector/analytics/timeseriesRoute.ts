@@ -19,7 +19,15 @@ import {
   selectionQuery,
 } from './figuresRequest.ts'
 import { conditionsOf, type GoalConditions, readGoals } from './goals.ts'
-import { type Interval, intervalFor, intervals, pointsMax, startsOf } from './intervals.ts'
+import { findImportedDays, ImportedPoints, readImportedPoints } from './imported/importedDays.ts'
+import {
+  type Interval,
+  intervalFor,
+  intervals,
+  isWithinDay,
+  pointsMax,
+  startsOf,
+} from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
 import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
@@ -85,6 +93,7 @@ const describe = {
           description:
             'The previous period, point for point, with the start_ms of the current one. Null without compare.',
         }),
+        imported: Type.Optional(ImportedPoints),
         meta: FiguresMeta,
       },
       { description: 'The points, earliest first.' },
@@ -116,11 +125,20 @@ export const timeseriesRoute =
           hasSessions: include.includes('sessions'),
           goals,
         }
-        const [timeseries, previous] = await Promise.all([
+        const [timeseries, previous, imported] = await Promise.all([
           readSeries(queryExecutor, plan, wanted, starts),
           compare ? readSeries(queryExecutor, before(plan), wanted, earlier(starts, plan)) : null,
+          // Imported figures are of days.
+          isWithinDay(interval)
+            ? {}
+            : readImportedPoints(
+                queryExecutor,
+                await findImportedDays(queryExecutor, plan),
+                starts,
+                plan,
+              ),
         ])
-        return { interval, timeseries, previous, meta: metaOf(request, plan) }
+        return { interval, timeseries, previous, ...imported, meta: metaOf(request, plan) }
       },
     )
   }
@@ -161,8 +179,7 @@ async function readSeries(
   places: readonly (number | null)[],
 ): Promise<Point[]> {
   const begins = places.filter((place) => place !== null)
-  const rolled =
-    interval === 'minute' || interval === 'hour' ? null : await readRollup(queryExecutor, plan)
+  const rolled = isWithinDay(interval) ? null : await readRollup(queryExecutor, plan)
   const [events, sessions, conversions] = await Promise.all([
     queryExecutor.rows<SeriesRow>(seriesQuery(plan, begins, rolled?.events)),
     hasSessions
