@@ -5,6 +5,7 @@ import { campaignsRoutes } from './activation/campaigns/campaignsRoutes.ts'
 import { deliveryRoutes } from './activation/campaigns/deliveryRoutes.ts'
 import { exportsRoutes } from './activation/exports/exportsRoutes.ts'
 import { integrationsRoutes } from './activation/integrations/integrationsRoutes.ts'
+import { visitAlertRoutes } from './activation/visitAlerts/visitAlertRoutes.ts'
 import { webhooksRoutes } from './activation/webhooks/webhooksRoutes.ts'
 import { alertsRoutes } from './analytics/alerts/alertsRoutes.ts'
 import { analyticsRoutes } from './analytics/analyticsRoutes.ts'
@@ -145,6 +146,7 @@ async function mountActivation(app: FastifyInstance, services: Services) {
   await app.register(listsRoutes(services))
   await app.register(campaignsRoutes(services))
   await app.register(webhooksRoutes(services))
+  await app.register(visitAlertRoutes(services))
   await app.register(integrationsRoutes(services))
   await app.register(exportsRoutes(services))
 }

@@ -20,6 +20,7 @@ const sampleTenant = {
   funnels: twice(sampleIdentity.funnelId),
   annotations: twice(sampleIdentity.annotationId),
   alerts: twice(sampleIdentity.alertId),
+  visitAlerts: twice(sampleIdentity.visitAlertId),
   integrations: twice(sampleIntegrationId('s3')),
   exports: twice(sampleExportId('s3')),
   sentExport: sampleExportId('s3'),

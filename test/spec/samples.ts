@@ -33,6 +33,15 @@ const alertOf = (project_id: string) => ({
   name: 'Quiet',
   condition: { kind: 'silence', window: 'hour' },
 })
+const byVisitAlert: Sample = {
+  params: ({ visitAlerts }) => ({ visit_alert_id: visitAlerts[0] }),
+}
+const visitAlertOf = (project_id: string) => ({
+  project_id,
+  name: 'Acme',
+  tier: 'resolution_full_profile',
+  match: { kind: 'company', company_domain: 'acme.example' },
+})
 const byShare: Sample = { params: ({ shares }) => ({ share_id: shares[0] }) }
 const bySegment: Sample = { params: ({ segments }) => ({ segment_id: segments[0] }) }
 const byFunnel: Sample = { params: ({ funnels }) => ({ funnel_id: funnels[0] }) }
@@ -323,6 +332,13 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/organization/user/create': {
     body: () => ({ email: `${randomUUID()}@new.example`, role: 'member' }),
   },
+  'GET /api/v1/visit-alerts': byProject,
+  'GET /api/v1/visit-alerts/:visit_alert_id': byVisitAlert,
+  'POST /api/v1/visit-alerts': { body: ({ projects }) => visitAlertOf(projects[0]) },
+  'PUT /api/v1/visit-alerts/:visit_alert_id': {
+    ...byVisitAlert,
+    body: ({ projects }) => visitAlertOf(projects[0]),
+  },
   'GET /api/v1/analytics/alerts': byProject,
   'GET /api/v1/analytics/alerts/:alert_id': byAlert,
   'POST /api/v1/analytics/alerts': { body: ({ projects }) => alertOf(projects[0]) },
@@ -441,6 +457,7 @@ export const samples: Record<string, Sample> = {
   'DELETE /api/v1/analytics/funnels/:funnel_id': byFunnel,
   'DELETE /api/v1/analytics/annotations/:annotation_id': byAnnotation,
   'DELETE /api/v1/analytics/alerts/:alert_id': byAlert,
+  'DELETE /api/v1/visit-alerts/:visit_alert_id': byVisitAlert,
   'DELETE /api/v1/analytics/shares/:share_id': byShare,
   'DELETE /api/v1/lists/:list_id/items': {
     ...byList,

@@ -28,6 +28,7 @@ export interface Tenant {
   /** Of all of a project; and what opens the first. */
   shares: [string, string]
   alerts: [string, string]
+  visitAlerts: [string, string]
   shareSecret: string
   segments: [string, string]
   funnels: [string, string]
@@ -84,6 +85,7 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
     delivery: randomUUID(),
     shares: [randomUUID(), randomUUID()],
     alerts: [randomUUID(), randomUUID()],
+    visitAlerts: [randomUUID(), randomUUID()],
     shareSecret: `${shareSecretPrefix}${randomBytes(32).toString('base64url')}`,
     segments: [randomUUID(), randomUUID()],
     funnels: [randomUUID(), randomUUID()],
@@ -174,6 +176,16 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
           direction: 'above',
           value: 1,
         }),
+      ],
+    )
+    await postgres.query(
+      `INSERT INTO visit_alerts (visit_alert_id, project_id, name, match, tier)
+       VALUES ($1, $2, $3, $4, 'resolution_full_profile')`,
+      [
+        tenant.visitAlerts[n],
+        projects[n],
+        `${name} visits ${n}`,
+        JSON.stringify({ kind: 'company', company_domain: 'acme.example' }),
       ],
     )
     await createList(postgres, {

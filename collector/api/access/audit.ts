@@ -23,6 +23,7 @@ export interface AuditObject {
     | 'funnel'
     | 'annotation'
     | 'alert'
+    | 'visit_alert'
     | 'erasure'
     | 'opt_out'
     | 'subject'

@@ -37,6 +37,7 @@ export const errorCodes = {
   'single sign-on not found': ['single_sign_on_not_found'],
   'subscription not found': ['subscription_not_found'],
   'taxonomy not found': ['taxonomy_not_found'],
+  'visit alert not found': ['visit_alert_not_found'],
   'webhook not found': ['webhook_not_found'],
   'API secret is required': ['api_secret_required'],
   'Invalid API key': ['invalid_api_key'],

@@ -110,6 +110,11 @@ const tags = [
     description:
       'Notifications to your own URLs, signed according to Standard Webhooks. Not billed.',
   },
+  {
+    name: 'Visit alerts',
+    description:
+      'Rules that report when a person visits. Each reported person is charged once a day.',
+  },
   { name: 'Taxonomy', description: 'The meaning of fields and their values. Not billed.' },
   { name: 'Administration', description: 'The organization and its members.' },
   { name: 'Projects', description: 'Projects and their members.' },

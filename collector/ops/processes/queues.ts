@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { adminQueues } from '../../accounts/accountJobs.ts'
 import { exportQueues } from '../../activation/exports/exportJobs.ts'
 import type { SendDeps } from '../../activation/exports/exportsDeps.ts'
+import { visitAlertQueues } from '../../activation/visitAlerts/visitAlertJobs.ts'
 import { createDeliverer } from '../../activation/webhooks/deliverer.ts'
 import { webhookQueues } from '../../activation/webhooks/webhookJobs.ts'
 import { alertQueues } from '../../analytics/alerts/alertJobs.ts'
@@ -62,6 +63,7 @@ export async function openQueues(services: QueueDeps): Promise<Queues> {
     ...signalQueues(services),
     ...analyticsQueues({ clickhouse: live, postgres }),
     ...alertQueues(services),
+    ...visitAlertQueues(services),
     ...webhookQueues(postgres, deliverer),
     ...mailQueues(services),
     ...summaryQueues(services),
