@@ -1,6 +1,7 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { administrationRoutes, dashboardApiRoutes } from './accounts/accountsRoutes.ts'
 import { operatorRoutes } from './accounts/operator/operatorRoutes.ts'
+import { archiveRoutes } from './activation/archives/archiveRoutes.ts'
 import { campaignsRoutes } from './activation/campaigns/campaignsRoutes.ts'
 import { deliveryRoutes } from './activation/campaigns/deliveryRoutes.ts'
 import { exportsRoutes } from './activation/exports/exportsRoutes.ts'
@@ -147,6 +148,7 @@ async function mountActivation(app: FastifyInstance, services: Services) {
   await app.register(campaignsRoutes(services))
   await app.register(webhooksRoutes(services))
   await app.register(visitAlertRoutes(services))
+  await app.register(archiveRoutes(services))
   await app.register(integrationsRoutes(services))
   await app.register(exportsRoutes(services))
 }

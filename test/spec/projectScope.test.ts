@@ -96,6 +96,7 @@ function namesRecord(name: string): boolean {
     ours.funnels,
     ours.annotations,
     ours.alerts,
+    ours.archives,
     ours.visitAlerts,
     ours.integrations,
     ours.exports,

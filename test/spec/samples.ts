@@ -33,6 +33,7 @@ const alertOf = (project_id: string) => ({
   name: 'Quiet',
   condition: { kind: 'silence', window: 'hour' },
 })
+const byArchive: Sample = { params: ({ archives }) => ({ archive_id: archives[0] }) }
 const byVisitAlert: Sample = {
   params: ({ visitAlerts }) => ({ visit_alert_id: visitAlerts[0] }),
 }
@@ -332,6 +333,16 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/organization/user/create': {
     body: () => ({ email: `${randomUUID()}@new.example`, role: 'member' }),
   },
+  'GET /api/v1/archives': byProject,
+  'GET /api/v1/archives/:archive_id': byArchive,
+  'POST /api/v1/archives': {
+    body: ({ projects, buckets }) => ({ project_id: projects[0], integration_id: buckets[0] }),
+  },
+  'PATCH /api/v1/archives/:archive_id': {
+    ...byArchive,
+    body: () => ({ active: false }),
+  },
+  'DELETE /api/v1/archives/:archive_id': byArchive,
   'GET /api/v1/visit-alerts': byProject,
   'GET /api/v1/visit-alerts/:visit_alert_id': byVisitAlert,
   'POST /api/v1/visit-alerts': { body: ({ projects }) => visitAlertOf(projects[0]) },

@@ -18,6 +18,7 @@ export async function stateOf(
     webhooks: 'organization_id = $1',
     share_links: 'project_id = ANY ($2)',
     alerts: 'project_id = ANY ($2)',
+    archives: 'project_id = ANY ($2)',
     visit_alerts: 'project_id = ANY ($2)',
     tracking_plans: 'project_id = ANY ($2)',
     single_sign_on: 'organization_id = $1',

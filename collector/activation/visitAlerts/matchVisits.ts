@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
-import { ApiError } from '../../api/http/errors.ts'
-import type { Caller } from '../../billing/admission.ts'
 import type { Billing } from '../../billing/billing.ts'
+import { digestId, refusalOf } from '../../billing/jobCharges.ts'
 import { meterOfTier } from '../../billing/meters.ts'
 import { createCompleteUntil } from '../../events/query/completeUntil.ts'
 import { erasedHems } from '../../events/query/suppressedPeople.ts'
@@ -11,7 +9,6 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { uuidOfDigest } from '../../platform/uuidOfDigest.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import {
   activeProjectsQuery,
@@ -71,7 +68,14 @@ export async function matchVisits(
     signal.throwIfAborted()
     try {
       // Before the match, so that a pause never tells whether somebody visited.
-      const pausedBy = await refusalOf(deps.billing, rule)
+      const pausedBy = await refusalOf(deps.billing, {
+        requestId: rule.visit_alert_id,
+        organizationId: rule.organization_id,
+        projectId: rule.project_id,
+        callerId: rule.visit_alert_id,
+        meter: meterOfTier[rule.tier],
+        records: 1,
+      })
       if (pausedBy !== rule.paused_by) await notePause(postgres, rule, pausedBy)
       if (pausedBy === null && activeIds.has(rule.project_id))
         await matchRule(deps, rule, windowOf(rule), signal)
@@ -148,48 +152,6 @@ async function storeMatches(
 /** Identifies a person of a project on a day, for the charge and for the uniqueness of messages. */
 export const personKey = (projectId: string, hem: string, day: string): string =>
   digestId(`visit ${projectId} ${hem} ${day}`)
-
-/** Returns the UUID that a text always gets. */
-export const digestId = (text: string): string =>
-  uuidOfDigest(createHash('sha256').update(text).digest())
-
-/** The rule as the caller of a charge, with the budgets of its project and organization. */
-export const callerOf = (
-  {
-    organization_id,
-    project_id,
-    visit_alert_id,
-  }: Pick<ActiveRule, 'organization_id' | 'project_id' | 'visit_alert_id'>,
-  requestId: string,
-): Caller => ({
-  requestId,
-  organizationId: organization_id,
-  projectId: project_id,
-  callerId: visit_alert_id,
-  mode: 'live',
-  repeatOf: null,
-})
-
-/** Returns the code of a refusal by a budget or a limit; throws other errors. */
-export function refusalCode(error: unknown): 'budget_exceeded' | 'platform_cap_exceeded' {
-  if (error instanceof ApiError && error.status === 402) return 'budget_exceeded'
-  if (error instanceof ApiError && error.status === 429) return 'platform_cap_exceeded'
-  throw error
-}
-
-/** Returns why budgets and limits do not cover one more record; null if they do. */
-async function refusalOf(billing: Billing, rule: ActiveRule): Promise<string | null> {
-  try {
-    await billing.admit(callerOf(rule, rule.visit_alert_id), {
-      meter: meterOfTier[rule.tier],
-      projectId: rule.project_id,
-      recordsMax: 1,
-    })
-    return null
-  } catch (error) {
-    return refusalCode(error)
-  }
-}
 
 /** Stores why a rule is paused, or that it is not. */
 export async function notePause(

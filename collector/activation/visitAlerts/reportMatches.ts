@@ -1,5 +1,6 @@
 import { type Field, fieldNamed, fieldsAt } from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
+import { chargeJob, digestId } from '../../billing/jobCharges.ts'
 import { meterOfTier } from '../../billing/meters.ts'
 import { eventsQuery } from '../../events/query/eventsQuery.ts'
 import { readFilters } from '../../events/query/filter.ts'
@@ -7,7 +8,7 @@ import type { EventsPlan } from '../../events/query/selection.ts'
 import { restMs } from '../../events/query/sessionSplit.ts'
 import { erasedHems } from '../../events/query/suppressedPeople.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { callerOf, digestId, type MatchDeps, notePause, refusalCode } from './matchVisits.ts'
+import { type MatchDeps, notePause } from './matchVisits.ts'
 import { type ClaimedMatch, type Row, tellVisit } from './visitMessages.ts'
 
 /** Longer than a report takes: afterwards its process counts as dead, and another one continues. */
@@ -68,12 +69,16 @@ async function reportMatch(
   const session = await readSession(reader, match, String(visitor.cookie_id), deps.now())
   const requestId = digestId(`${match.person_key} ${tier}`)
   if (!(await isCharged(deps, requestId))) {
-    try {
-      const usage = { meter: meterOfTier[tier], projectId: project_id, recordsMax: 1 }
-      const charge = await deps.billing.admit(callerOf(match, requestId), usage)
-      await charge.settle(1)
-    } catch (error) {
-      await notePause(postgres, match, refusalCode(error))
+    const refusal = await chargeJob(deps.billing, {
+      requestId,
+      organizationId,
+      projectId: project_id,
+      callerId: match.visit_alert_id,
+      meter: meterOfTier[tier],
+      records: 1,
+    })
+    if (refusal !== null) {
+      await notePause(postgres, match, refusal)
       return forget(deps, match)
     }
   }

@@ -54,7 +54,7 @@ export const visitAlertRoutes =
           summary: 'List visit alerts',
           description:
             'Returns the rules of a project that the caller can access, oldest first. Never billed.',
-          querystring: ProjectQuery,
+          querystring: strictObject({ project_id: Id }),
           response: { 200: Type.Object({ visit_alerts: Type.Array(VisitAlert) }) },
         },
       },
@@ -62,7 +62,7 @@ export const visitAlertRoutes =
         const { projectId } = await projectFor(
           postgres,
           principal,
-          'records',
+          'events',
           query.project_id,
           'read',
         )
@@ -87,7 +87,7 @@ export const visitAlertRoutes =
         const { projectId } = await projectFor(
           postgres,
           principal,
-          'records',
+          'events',
           body.project_id,
           'write',
         )
@@ -253,14 +253,12 @@ async function alertFor(
   action: 'read' | 'write',
   named: string | undefined,
 ): Promise<VisitAlert> {
-  if (named !== undefined) await projectFor(postgres, principal, 'records', named, action)
+  if (named !== undefined) await projectFor(postgres, principal, 'events', named, action)
   const alert = await readVisitAlert(postgres, principal.organizationId, id.toLowerCase())
   const isOfOther = named !== undefined && named.toLowerCase() !== alert?.project_id
-  // A project key gets 404 for a record of another project (spec: Project key).
-  const isHidden = principal.projectId !== null && principal.projectId !== alert?.project_id
-  if (!alert || isOfOther || isHidden) throw notFound.visitAlert()
+  if (!alert || isOfOther) throw notFound.visitAlert()
   const object = { projectId: alert.project_id, missing: notFound.visitAlert }
-  await projectOfObject(postgres, principal, 'records', object, action)
+  await projectOfObject(postgres, principal, 'events', object, action)
   return alert
 }
 

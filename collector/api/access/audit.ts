@@ -24,6 +24,7 @@ export interface AuditObject {
     | 'annotation'
     | 'alert'
     | 'visit_alert'
+    | 'archive'
     | 'erasure'
     | 'opt_out'
     | 'subject'

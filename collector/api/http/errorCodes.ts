@@ -6,6 +6,7 @@ export const errorCodes = {
   'access denied': ['access_denied'],
   'alert not found': ['alert_not_found'],
   'annotation not found': ['annotation_not_found'],
+  'archive not found': ['archive_not_found'],
   'audience not found': ['audience_not_found'],
   'build not found': ['build_not_found'],
   'campaign not found': ['campaign_not_found'],

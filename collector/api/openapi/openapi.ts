@@ -106,6 +106,10 @@ const tags = [
       'Audiences sent to integrations, with an outcome for each record. Charged like records that are read.',
   },
   {
+    name: 'Archives',
+    description: 'Hourly copies of raw events in your bucket. Charged like rows of web events.',
+  },
+  {
     name: 'Webhooks',
     description:
       'Notifications to your own URLs, signed according to Standard Webhooks. Not billed.',

@@ -41,6 +41,7 @@ const texts: Readonly<Record<string, Text>> = {
   funnel_id: idOf('saved funnel'),
   annotation_id: idOf('annotation'),
   alert_id: idOf('alert'),
+  archive_id: idOf('archive'),
   visit_alert_id: idOf('visit alert'),
   webhook_id: idOf('webhook'),
   caller_id: { example: id },

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { adminQueues } from '../../accounts/accountJobs.ts'
+import { archiveQueues } from '../../activation/archives/archiveJobs.ts'
 import { exportQueues } from '../../activation/exports/exportJobs.ts'
 import type { SendDeps } from '../../activation/exports/exportsDeps.ts'
 import { visitAlertQueues } from '../../activation/visitAlerts/visitAlertJobs.ts'
@@ -68,6 +69,7 @@ export async function openQueues(services: QueueDeps): Promise<Queues> {
     ...mailQueues(services),
     ...summaryQueues(services),
     ...listQueues(services),
+    ...archiveQueues({ ...services, temporaryDirectory }),
     ...exportQueues({ ...services, temporaryDirectory }),
     ...(config.sampleDays > 0
       ? sandboxQueues({ clickhouse: test, postgres }, config.sampleDays)
