@@ -45,10 +45,12 @@ import { companyLookupRoute } from './events/lookup/companyLookupRoute.ts'
 import { cookieLookupRoute } from './events/lookup/cookieLookupRoute.ts'
 import { lookupRoutes } from './events/lookup/lookupRoutes.ts'
 import { rejectedRoutes } from './events/rejected/rejectedRoutes.ts'
+import { windowDeletionRoutes } from './events/repair/windowDeletionRoutes.ts'
 import { statisticsRoutes } from './events/statistics/statisticsRoutes.ts'
 import { traceRoute } from './events/traceRoute.ts'
 import { visitorsRoutes } from './events/visitors/visitorsRoutes.ts'
 import { privacyRoutes } from './identity/privacy/privacyRoutes.ts'
+import { resendRoute } from './ingest/beacon/resendRoute.ts'
 import { ingestRoutes } from './ingest/ingestRoutes.ts'
 import type { Ingest } from './ingest/openIngest.ts'
 import { isSitePath } from './ingest/sitePaths.ts'
@@ -103,6 +105,7 @@ async function mountIngest(app: FastifyInstance, services: Services, ingest: Ing
   const { postgres, collectorUrl } = services
   const { logs, optOuts, locate } = ingest
   await app.register(ingestRoutes(ingest, collectorUrl))
+  await app.register(resendRoute(ingest, postgres))
   await app.register(deliveryRoutes({ postgres, log: logs.events, optOuts, locate }))
 }
 
@@ -118,6 +121,7 @@ async function mountReads(app: FastifyInstance, services: Services) {
   await app.register(contactRoutes(services))
   await app.register(statisticsRoutes(services))
   await app.register(rejectedRoutes(services))
+  await app.register(windowDeletionRoutes(services))
   await app.register(analyticsRoutes(services))
   await app.register(unlockRoute(services))
   await app.register(alertsRoutes(services))

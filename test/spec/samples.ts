@@ -333,6 +333,26 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/organization/user/create': {
     body: () => ({ email: `${randomUUID()}@new.example`, role: 'member' }),
   },
+  'GET /api/v1/event-deletions': byProject,
+  'POST /api/v1/event-deletions': {
+    body: ({ projects }) => ({
+      project_id: projects[0],
+      start_ms: 0,
+      end_ms: 1_000,
+      dry_run: true,
+    }),
+  },
+  'POST /api/v1/rejected_events/resend': {
+    body: ({ projects, pixels }) => ({
+      project_id: projects[0],
+      pixel_id: pixels[0],
+      events: [{ event_id: 'broken' }],
+    }),
+  },
+  'GET /api/v1/privacy/link-removals': {},
+  'POST /api/v1/privacy/link-removals': {
+    body: () => ({ cookie_id: randomUUID(), email: 'nobody@example.com' }),
+  },
   'GET /api/v1/archives': byProject,
   'GET /api/v1/archives/:archive_id': byArchive,
   'POST /api/v1/archives': {

@@ -19,6 +19,8 @@ export async function stateOf(
     share_links: 'project_id = ANY ($2)',
     alerts: 'project_id = ANY ($2)',
     archives: 'project_id = ANY ($2)',
+    event_window_deletions: 'organization_id = $1',
+    link_removals: 'organization_id = $1',
     visit_alerts: 'project_id = ANY ($2)',
     tracking_plans: 'project_id = ANY ($2)',
     single_sign_on: 'organization_id = $1',

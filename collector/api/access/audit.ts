@@ -25,6 +25,7 @@ export interface AuditObject {
     | 'alert'
     | 'visit_alert'
     | 'archive'
+    | 'link_removal'
     | 'erasure'
     | 'opt_out'
     | 'subject'

@@ -51,6 +51,7 @@ export const errorCodes = {
     'in_use',
     'invalid_state',
     'count_limit_reached',
+    'count_changed',
   ],
   cross_origin: ['cross_origin'],
   cursor_stale: ['cursor_stale'],

@@ -172,6 +172,11 @@ const conflicts: readonly Conflict[] = [
     ],
   },
   {
+    code: 'count_changed',
+    meaning: 'the number of events differs from the confirmed one; the answer has it',
+    operations: ['deleteEvents'],
+  },
+  {
     code: 'last_owner',
     meaning: 'the organization would lose its last owner who can sign in',
     operations: ['removeMember', 'updateMember'],

@@ -18,6 +18,7 @@ import { listQueues } from '../../audiences/lists/listJobs.ts'
 import { signalQueues } from '../../audiences/signals/signalJobs.ts'
 import { billingQueues } from '../../billing/billingJobs.ts'
 import type { Config } from '../../config.ts'
+import { windowDeletionQueues } from '../../events/repair/windowDeletions.ts'
 import { privacyQueues } from '../../identity/privacy/privacyJobs.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
 import type { SendMail } from '../../platform/mail.ts'
@@ -58,6 +59,7 @@ export async function openQueues(services: QueueDeps): Promise<Queues> {
   const queues = [
     ...adminQueues(deletionDeps),
     ...privacyQueues(deletionDeps),
+    ...windowDeletionQueues(deletionDeps),
     ...billingQueues({ postgres, tell, now, log }),
     ...audienceQueues(services),
     ...fileQueues({ postgres, clickhouse, store: files, temporaryDirectory }),
