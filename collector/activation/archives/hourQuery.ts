@@ -26,8 +26,8 @@ export const archivedFields = fieldsAt('web_event').filter(
 )
 
 /**
- * The events of a turn. Each event of the archive belongs to exactly one turn: that of its hour if it arrived before
- * the hour's cutoff, otherwise the turn between whose cutoffs it arrived.
+ * The events of a turn. Each event of the archive belongs to exactly one turn. That is the turn of its hour if it
+ * arrived before the hour's cutoff. Otherwise it is the turn between whose cutoffs it arrived.
  */
 function turnConditions({ organizationId, projectId, startMs, runMs }: Turn, bind: Bind): string {
   const time = (ms: number) => `fromUnixTimestamp64Milli(${bind('Int64', ms)}, 'UTC')`

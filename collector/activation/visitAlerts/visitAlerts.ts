@@ -61,8 +61,8 @@ const memberOf = {
 const fullProfileKinds: readonly Match['kind'][] = ['company', 'audience']
 
 /**
- * Returns the match to store. Throws 400 if members do not suit the kind, if the tier does not sell what the match
- * reveals, and for an audience of another project.
+ * Returns the match to store. Throws 400 if members do not suit the kind, or if the tier does not sell the data that
+ * the match reveals. Also throws 400 for an audience of another project.
  */
 export async function readMatch(
   client: Queryable,

@@ -50,7 +50,7 @@ export async function readChatUrl(
   }
 }
 
-/** What a member must be allowed to read in a project: events, or also the visitors' identities. */
+/** The right that a member needs in a project: to read events, or also the visitors' identities. */
 export type Reads = 'read' | 'identity'
 
 /** SQL: whether a member may read the project `$1`. */

@@ -1,4 +1,4 @@
-/** Visit alerts: which visits are reported, to whom, how often, and what they cost. */
+/** Visit alerts: which visits are reported, to whom, how often, and at which price. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { storeMember } from '../../../../collector/accounts/members/newMember.ts'
