@@ -1,6 +1,5 @@
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Destination } from '../integrations/destinations/destination.ts'
-import type { DueArchive } from './archiveHour.ts'
 import { archivedFields } from './hourQuery.ts'
 
 /** Returns the UTC day of a time, as in the names of files. */
@@ -27,7 +26,7 @@ interface StoredFile {
 export async function storeManifest(
   postgres: Postgres,
   destination: Destination,
-  { archive_id, project_id }: Pick<DueArchive, 'archive_id' | 'project_id'>,
+  { archive_id, project_id }: { archive_id: string; project_id: string },
   day: string,
 ): Promise<void> {
   const { rows } = await postgres.query<StoredFile>(
