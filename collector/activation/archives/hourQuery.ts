@@ -1,6 +1,6 @@
 import { fieldsAt, isSessionField, resolved } from '../../../schemas/fields.ts'
 import { type Bind, bindings } from '../../events/query/bind.ts'
-import { typedColumns } from '../../events/query/typedColumns.ts'
+import { typedColumns } from '../../events/query/columns.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 
 export const hourMs = 3_600_000

@@ -52,7 +52,7 @@ const windowNames = { hour: 'in the last hour', day: 'in the last 24 hours' } as
 const metricNames = { visitors: 'visitors', page_views: 'page views', events: 'events' } as const
 
 /** Returns a sentence that describes the measurement. */
-export function sentenceOf(
+function sentenceOf(
   { kind, metric, window, value: limit, goal }: Condition,
   { value, usual }: Measurement,
 ): string {
