@@ -150,7 +150,7 @@ async function storeMatches(
 }
 
 /** Identifies a person of a project on a day, for the charge and for the uniqueness of messages. */
-export const personKey = (projectId: string, hem: string, day: string): string =>
+const personKey = (projectId: string, hem: string, day: string): string =>
   digestId(`visit ${projectId} ${hem} ${day}`)
 
 /** Stores why a rule is paused, or that it is not. */
