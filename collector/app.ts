@@ -1,10 +1,12 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { administrationRoutes, dashboardApiRoutes } from './accounts/accountsRoutes.ts'
 import { operatorRoutes } from './accounts/operator/operatorRoutes.ts'
+import { archiveRoutes } from './activation/archives/archiveRoutes.ts'
 import { campaignsRoutes } from './activation/campaigns/campaignsRoutes.ts'
 import { deliveryRoutes } from './activation/campaigns/deliveryRoutes.ts'
 import { exportsRoutes } from './activation/exports/exportsRoutes.ts'
 import { integrationsRoutes } from './activation/integrations/integrationsRoutes.ts'
+import { visitAlertRoutes } from './activation/visitAlerts/visitAlertRoutes.ts'
 import { webhooksRoutes } from './activation/webhooks/webhooksRoutes.ts'
 import { alertsRoutes } from './analytics/alerts/alertsRoutes.ts'
 import { analyticsRoutes } from './analytics/analyticsRoutes.ts'
@@ -43,10 +45,12 @@ import { companyLookupRoute } from './events/lookup/companyLookupRoute.ts'
 import { cookieLookupRoute } from './events/lookup/cookieLookupRoute.ts'
 import { lookupRoutes } from './events/lookup/lookupRoutes.ts'
 import { rejectedRoutes } from './events/rejected/rejectedRoutes.ts'
+import { windowDeletionRoutes } from './events/repair/windowDeletionRoutes.ts'
 import { statisticsRoutes } from './events/statistics/statisticsRoutes.ts'
 import { traceRoute } from './events/traceRoute.ts'
 import { visitorsRoutes } from './events/visitors/visitorsRoutes.ts'
 import { privacyRoutes } from './identity/privacy/privacyRoutes.ts'
+import { resendRoute } from './ingest/beacon/resendRoute.ts'
 import { ingestRoutes } from './ingest/ingestRoutes.ts'
 import type { Ingest } from './ingest/openIngest.ts'
 import { isSitePath } from './ingest/sitePaths.ts'
@@ -101,6 +105,7 @@ async function mountIngest(app: FastifyInstance, services: Services, ingest: Ing
   const { postgres, collectorUrl } = services
   const { logs, optOuts, locate } = ingest
   await app.register(ingestRoutes(ingest, collectorUrl))
+  await app.register(resendRoute(ingest, postgres))
   await app.register(deliveryRoutes({ postgres, log: logs.events, optOuts, locate }))
 }
 
@@ -116,6 +121,7 @@ async function mountReads(app: FastifyInstance, services: Services) {
   await app.register(contactRoutes(services))
   await app.register(statisticsRoutes(services))
   await app.register(rejectedRoutes(services))
+  await app.register(windowDeletionRoutes(services))
   await app.register(analyticsRoutes(services))
   await app.register(unlockRoute(services))
   await app.register(alertsRoutes(services))
@@ -145,6 +151,8 @@ async function mountActivation(app: FastifyInstance, services: Services) {
   await app.register(listsRoutes(services))
   await app.register(campaignsRoutes(services))
   await app.register(webhooksRoutes(services))
+  await app.register(visitAlertRoutes(services))
+  await app.register(archiveRoutes(services))
   await app.register(integrationsRoutes(services))
   await app.register(exportsRoutes(services))
 }

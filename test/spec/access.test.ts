@@ -163,6 +163,8 @@ describe('nobody is let in who does not belong', () => {
         ours.funnels[0],
         ours.annotations[0],
         ours.alerts[0],
+        ours.archives[0],
+        ours.visitAlerts[0],
         ours.lists[0],
         ours.integrations[0],
         ours.exports[0],

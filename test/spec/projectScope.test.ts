@@ -96,7 +96,10 @@ function namesRecord(name: string): boolean {
     ours.funnels,
     ours.annotations,
     ours.alerts,
+    ours.archives,
+    ours.visitAlerts,
     ours.integrations,
+    ours.buckets,
     ours.exports,
   ]
   return [...lists, ours.audiences, ours.builds, ours.lists, ours.imports]
@@ -150,10 +153,10 @@ const isAnswered = (status: number): boolean => [200, 201, 202, 204, 409].includ
 /** Intent data belongs to no project: the project is the one of an `audience_id`, which the samples do not name. */
 const isIntent = (name: string): boolean => name.includes('/api/v1/intent/')
 /** Its body refers to records of the project, and a body that is wrong is 400. */
-const refersToRecords = 'POST /api/v1/exports'
+const refersToRecords = ['POST /api/v1/exports', 'POST /api/v1/archives']
 const recordNotFound = expect.stringMatching(/^(?!project ).* not found$/)
 const unknownRecord = (name: string) =>
-  name === refersToRecords
+  refersToRecords.includes(name)
     ? { status: 400, error: 'invalid_parameter' }
     : { status: 404, error: recordNotFound }
 

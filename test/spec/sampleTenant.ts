@@ -20,7 +20,10 @@ const sampleTenant = {
   funnels: twice(sampleIdentity.funnelId),
   annotations: twice(sampleIdentity.annotationId),
   alerts: twice(sampleIdentity.alertId),
+  archives: twice(sampleIdentity.archiveId),
+  visitAlerts: twice(sampleIdentity.visitAlertId),
   integrations: twice(sampleIntegrationId('s3')),
+  buckets: twice(sampleIntegrationId('s3')),
   exports: twice(sampleExportId('s3')),
   sentExport: sampleExportId('s3'),
   sentRun: sampleRunId(sampleExportId('s3')),
@@ -74,6 +77,7 @@ const bodies: Record<string, () => Record<string, unknown>> = {
 /** The answer to a live key about such records is the same: they allow no action now. */
 export const sampleRefusals: Record<string, number> = {
   'DELETE /api/v1/integrations/:integration_id': 409,
+  'POST /api/v1/archives': 409,
   'DELETE /api/v1/audiences/:audience_id': 409,
   // The sample organization has no provider, and nobody in it signs in.
   'PUT /api/v1/organization/single-sign-on': 400,

@@ -33,6 +33,16 @@ const alertOf = (project_id: string) => ({
   name: 'Quiet',
   condition: { kind: 'silence', window: 'hour' },
 })
+const byArchive: Sample = { params: ({ archives }) => ({ archive_id: archives[0] }) }
+const byVisitAlert: Sample = {
+  params: ({ visitAlerts }) => ({ visit_alert_id: visitAlerts[0] }),
+}
+const visitAlertOf = (project_id: string) => ({
+  project_id,
+  name: 'Acme',
+  tier: 'resolution_full_profile',
+  match: { kind: 'company', company_domain: 'acme.example' },
+})
 const byShare: Sample = { params: ({ shares }) => ({ share_id: shares[0] }) }
 const bySegment: Sample = { params: ({ segments }) => ({ segment_id: segments[0] }) }
 const byFunnel: Sample = { params: ({ funnels }) => ({ funnel_id: funnels[0] }) }
@@ -323,6 +333,43 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/organization/user/create': {
     body: () => ({ email: `${randomUUID()}@new.example`, role: 'member' }),
   },
+  'GET /api/v1/event-deletions': byProject,
+  'POST /api/v1/event-deletions': {
+    body: ({ projects }) => ({
+      project_id: projects[0],
+      start_ms: 0,
+      end_ms: 1_000,
+      dry_run: true,
+    }),
+  },
+  'POST /api/v1/rejected_events/resend': {
+    body: ({ projects, pixels }) => ({
+      project_id: projects[0],
+      pixel_id: pixels[0],
+      events: [{ event_id: 'broken' }],
+    }),
+  },
+  'GET /api/v1/privacy/link-removals': {},
+  'POST /api/v1/privacy/link-removals': {
+    body: () => ({ cookie_id: randomUUID(), email: 'nobody@example.com' }),
+  },
+  'GET /api/v1/archives': byProject,
+  'GET /api/v1/archives/:archive_id': byArchive,
+  'POST /api/v1/archives': {
+    body: ({ projects, buckets }) => ({ project_id: projects[0], integration_id: buckets[0] }),
+  },
+  'PATCH /api/v1/archives/:archive_id': {
+    ...byArchive,
+    body: () => ({ active: false }),
+  },
+  'DELETE /api/v1/archives/:archive_id': byArchive,
+  'GET /api/v1/visit-alerts': byProject,
+  'GET /api/v1/visit-alerts/:visit_alert_id': byVisitAlert,
+  'POST /api/v1/visit-alerts': { body: ({ projects }) => visitAlertOf(projects[0]) },
+  'PUT /api/v1/visit-alerts/:visit_alert_id': {
+    ...byVisitAlert,
+    body: ({ projects }) => visitAlertOf(projects[0]),
+  },
   'GET /api/v1/analytics/alerts': byProject,
   'GET /api/v1/analytics/alerts/:alert_id': byAlert,
   'POST /api/v1/analytics/alerts': { body: ({ projects }) => alertOf(projects[0]) },
@@ -441,6 +488,7 @@ export const samples: Record<string, Sample> = {
   'DELETE /api/v1/analytics/funnels/:funnel_id': byFunnel,
   'DELETE /api/v1/analytics/annotations/:annotation_id': byAnnotation,
   'DELETE /api/v1/analytics/alerts/:alert_id': byAlert,
+  'DELETE /api/v1/visit-alerts/:visit_alert_id': byVisitAlert,
   'DELETE /api/v1/analytics/shares/:share_id': byShare,
   'DELETE /api/v1/lists/:list_id/items': {
     ...byList,

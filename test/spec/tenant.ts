@@ -28,11 +28,15 @@ export interface Tenant {
   /** Of all of a project; and what opens the first. */
   shares: [string, string]
   alerts: [string, string]
+  archives: [string, string]
+  visitAlerts: [string, string]
   shareSecret: string
   segments: [string, string]
   funnels: [string, string]
   annotations: [string, string]
   integrations: [string, string]
+  /** Integrations of the type s3, without an archive. */
+  buckets: [string, string]
   exports: [string, string]
   /** An export of the first project that was run, with a record that failed. */
   sentExport: string
@@ -84,11 +88,14 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
     delivery: randomUUID(),
     shares: [randomUUID(), randomUUID()],
     alerts: [randomUUID(), randomUUID()],
+    archives: [randomUUID(), randomUUID()],
+    visitAlerts: [randomUUID(), randomUUID()],
     shareSecret: `${shareSecretPrefix}${randomBytes(32).toString('base64url')}`,
     segments: [randomUUID(), randomUUID()],
     funnels: [randomUUID(), randomUUID()],
     annotations: [randomUUID(), randomUUID()],
     integrations: [randomUUID(), randomUUID()],
+    buckets: [randomUUID(), randomUUID()],
     exports: [randomUUID(), randomUUID()],
     sentExport: randomUUID(),
     sentRun: randomUUID(),
@@ -176,6 +183,16 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
         }),
       ],
     )
+    await postgres.query(
+      `INSERT INTO visit_alerts (visit_alert_id, project_id, name, match, tier)
+       VALUES ($1, $2, $3, $4, 'resolution_full_profile')`,
+      [
+        tenant.visitAlerts[n],
+        projects[n],
+        `${name} visits ${n}`,
+        JSON.stringify({ kind: 'company', company_domain: 'acme.example' }),
+      ],
+    )
     await createList(postgres, {
       listId: lists[n],
       projectId: projects[n],
@@ -257,6 +274,16 @@ async function storeExports(postgres: Postgres, tenant: Tenant, n: 0 | 1): Promi
     `INSERT INTO integrations (integration_id, project_id, type, name, settings, sealed_secrets)
      VALUES ($1, $2, 'webhook', 'Receiver', '{"url":"https://8.8.8.8/in"}', 'sealed')`,
     [integrations[n], projects[n]],
+  )
+  await postgres.query(
+    `INSERT INTO integrations (integration_id, project_id, type, name, settings, sealed_secrets)
+     VALUES ($1, $2, 's3', 'Bucket', '{"bucket":"bucket"}', 'sealed')`,
+    [tenant.buckets[n], projects[n]],
+  )
+  await postgres.query(
+    `INSERT INTO archives (archive_id, project_id, integration_id, active, starts_at, next_hour)
+     VALUES ($1, $2, $3, false, '2026-03-01T09:00Z', '2026-03-01T09:00Z')`,
+    [tenant.archives[n], projects[n], integrations[n]],
   )
   for (const exportId of n === 0 ? [exports[0], sentExport] : [exports[1]]) {
     await postgres.query(

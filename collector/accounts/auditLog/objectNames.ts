@@ -15,6 +15,7 @@ const named = `
   UNION ALL SELECT export_id, name FROM exports
   UNION ALL SELECT share_id, name FROM share_links
   UNION ALL SELECT webhook_id, url FROM webhooks
+  UNION ALL SELECT visit_alert_id, name FROM visit_alerts
   UNION ALL SELECT item_id, coalesce(content ->> 'name', content ->> 'text') FROM saved_items`
 
 /** Reads the names of objects by id; deleted objects have none. The ids come from the caller's own log. */

@@ -1,25 +1,18 @@
 import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import { createCompleteUntil } from '../../events/query/completeUntil.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
-import type { WarnLog } from '../../platform/log.ts'
-import type { Outbound } from '../../platform/outbound/outbound.ts'
-import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { timeZoneOrUtc } from '../../platform/timeZone.ts'
 import { readGoals } from '../goals.ts'
-import { chatQueue, type ToldAlert, tellAlert } from './alertMessages.ts'
-import { chatPurpose } from './alerts.ts'
+import { type ChatDeps, chatQueue, postToChats } from './alertChannels.ts'
+import { type ToldAlert, tellAlert } from './alertMessages.ts'
 import { type Measurement, measure } from './condition.ts'
 
-export interface AlertJobsDeps {
-  postgres: Postgres
+export interface AlertJobsDeps extends ChatDeps {
   openQueryExecutor: OpenQueryExecutor
-  outbound: Outbound
-  secretBox: SecretBox
   /** The address of this service for browsers, without a slash at the end. */
   publicUrl: string
-  log: WarnLog
 }
 
 /** The background jobs of alerts: check each once a minute, and post to chats. */
@@ -54,7 +47,8 @@ export async function checkAlerts(
   if (completeUntil !== null && completeUntil < nowMs - waitingMs) return
   const endMs = Math.min(completeUntil ?? nowMs, nowMs)
   const { rows } = await postgres.query<CheckedAlert>(
-    `SELECT alert_id, alerts.name, condition, organization_id, alerts.project_id, projects.name AS project_name, projects.time_zone,
+    `SELECT alert_id, alerts.name, condition, organization_id, alerts.project_id, projects.name AS project_name,
+      projects.time_zone, member_ids,
        chat_url IS NOT NULL AS has_chat_url, alerts.version
      FROM alerts JOIN projects USING (project_id) WHERE active ORDER BY alerts.project_id, alert_id`,
   )
@@ -109,50 +103,4 @@ async function noteMeasurement(
     )
     if (hasChanged) await tellAlert(client, alert, measured, publicUrl)
   })
-}
-
-const [chatTriesMax, chatBatch] = [6, 50]
-
-/** Posts due messages. A refused message is retried after one minute, then two, four, and so on. */
-export async function postToChats(
-  { postgres, outbound, secretBox, log }: AlertJobsDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  const { rows } = await postgres.query<{
-    message_id: string
-    alert_id: string
-    body: string
-    tries: number
-    chat_url: string | null
-  }>(
-    `UPDATE alert_chat_messages AS message SET tries = tries + 1, due_at = now() + 2 ^ tries * interval '1 minute'
-     FROM alerts WHERE alerts.alert_id = message.alert_id AND message_id IN (
-       SELECT message_id FROM alert_chat_messages WHERE due_at <= now()
-       ORDER BY due_at LIMIT ${chatBatch} FOR UPDATE SKIP LOCKED)
-     RETURNING message_id, message.alert_id, body, tries, chat_url`,
-  )
-  for (const { message_id, alert_id, body, tries, chat_url } of rows) {
-    signal.throwIfAborted()
-    const error = chat_url
-      ? await post(outbound, secretBox.open(chat_url, chatPurpose(alert_id)), body)
-      : null
-    if (error !== null && tries < chatTriesMax) continue
-    if (error !== null)
-      log.warn(
-        { alert_id, error },
-        'the message of an alert was not accepted, and is not sent again',
-      )
-    await postgres.query('DELETE FROM alert_chat_messages WHERE message_id = $1', [message_id])
-  }
-}
-
-/** Posts a message to a chat. Returns the reason if the chat refused it, otherwise null. */
-async function post(outbound: Outbound, url: string, body: string): Promise<string | null> {
-  try {
-    const headers = { 'content-type': 'application/json' }
-    const { status } = await outbound.send({ method: 'POST', url, headers, body, takesPart: true })
-    return status < 300 ? null : `the chat answered ${status}`
-  } catch (error) {
-    return (error as Error).message
-  }
 }

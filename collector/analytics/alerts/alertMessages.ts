@@ -1,11 +1,8 @@
-import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
 import { emit } from '../../platform/outbox/outbox.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import { uuidV7 } from '../../platform/uuidV7.ts'
+import { readersOf, sendToChat } from './alertChannels.ts'
 import type { Condition, Measurement } from './condition.ts'
-
-export const chatQueue = 'alerts.chat'
 
 /** An alert with its project and the people who get its messages. */
 export interface ToldAlert {
@@ -16,6 +13,7 @@ export interface ToldAlert {
   project_id: string
   project_name: string
   has_chat_url: boolean
+  member_ids: string[]
 }
 
 /** Reports by mail, webhook and chat that an alert was raised or is normal again, once the transaction commits. */
@@ -44,32 +42,10 @@ export async function tellAlert(
       usual: measured.usual ?? null,
     },
   })
-  for (const email of await readersOf(client, alert_id))
+  for (const email of await readersOf(client, projectId, alert.member_ids, 'read'))
     await mailTo(client, email, { subject, text })
-  if (alert.has_chat_url) await sendToChat(client, alert_id, `*${subject}*\n${text.trim()}`)
-}
-
-/** Sends a text to the chat of an alert, once the transaction commits. */
-async function sendToChat(client: Queryable, alertId: string, text: string): Promise<void> {
-  await client.query(
-    'INSERT INTO alert_chat_messages (message_id, alert_id, body) VALUES ($1, $2, $3)',
-    [uuidV7(), alertId, JSON.stringify({ text })],
-  )
-  await wakeQueue(client, chatQueue)
-}
-
-/** Returns the addresses of the alert's members who can still sign in and see the project. */
-async function readersOf(client: Queryable, alertId: string): Promise<string[]> {
-  const { rows } = await client.query<{ email: string }>(
-    `SELECT email FROM alerts JOIN projects USING (project_id)
-       JOIN members ON members.organization_id = projects.organization_id AND member_id = ANY(member_ids)
-     WHERE alert_id = $1 AND (user_id IS NOT NULL OR provider_subject IS NOT NULL)
-       AND (role <> 'member' OR EXISTS (
-         SELECT FROM project_members
-         WHERE project_members.project_id = projects.project_id AND project_members.member_id = members.member_id))`,
-    [alertId],
-  )
-  return rows.map(({ email }) => email)
+  if (alert.has_chat_url)
+    await sendToChat(client, { alertId: alert_id }, `*${subject}*\n${text.trim()}`)
 }
 
 const windowNames = { hour: 'in the last hour', day: 'in the last 24 hours' } as const

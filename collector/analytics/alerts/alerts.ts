@@ -9,6 +9,7 @@ import {
   Version,
 } from '../../api/http/commonSchemas.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { ChatUrl, MemberIds } from './alertChannels.ts'
 import { Condition, ConditionInput } from './condition.ts'
 
 /** Most alerts of a project, because each is measured once a minute. */
@@ -18,11 +19,7 @@ const fields = {
   name: Name,
   condition: Condition,
   active: Type.Boolean({ description: 'Whether the alert is checked.' }),
-  member_ids: Type.Array(Id, {
-    maxItems: 20,
-    uniqueItems: true,
-    description: 'The members who get a mail. Each must have access to the project.',
-  }),
+  member_ids: MemberIds,
 }
 
 export const AlertInput = strictObject({
@@ -31,12 +28,7 @@ export const AlertInput = strictObject({
   condition: ConditionInput,
   active: Type.Optional({ ...fields.active, default: true }),
   member_ids: Type.Optional({ ...fields.member_ids, default: [] }),
-  chat_url: Type.Optional(
-    Nullable(Type.String({ format: 'uri', maxLength: 2_000 }), {
-      description:
-        'An incoming webhook of Slack, or of a chat that accepts the same JSON (`{"text"}`). Never returned. On an update, omit it to keep it, or send null to remove it.',
-    }),
-  ),
+  chat_url: ChatUrl,
 })
 export const AlertChange = strictObject({ ...AlertInput.properties, version: SeenVersion })
 
@@ -59,9 +51,6 @@ export const Alert = Type.Object(
   { title: 'Alert' },
 )
 export type Alert = Static<typeof Alert>
-
-/** Returns the purpose under which the address of a chat is encrypted. */
-export const chatPurpose = (alertId: string): string => `alert:${alertId}`
 
 interface AlertRow
   extends Omit<Alert, 'changed_at' | 'last_checked_at' | 'created_at' | 'updated_at'> {

@@ -11,22 +11,14 @@ import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import type { ReadDeps } from '../../events/query/readDeps.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
-import { OutboundError } from '../../platform/outbound/outboundError.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { settingsTags } from '../analyticsSchemas.ts'
 import { readFreeFilters } from '../figuresRequest.ts'
 import { readGoals } from '../goals.ts'
 import { mayRead } from '../openFigures.ts'
-import {
-  Alert,
-  AlertChange,
-  AlertInput,
-  alertsMax,
-  chatPurpose,
-  listAlerts,
-  readAlert,
-} from './alerts.ts'
+import { readChatUrl, requireReaders, sealChatUrl } from './alertChannels.ts'
+import { Alert, AlertChange, AlertInput, alertsMax, listAlerts, readAlert } from './alerts.ts'
 import { completeCondition, conditionFault } from './condition.ts'
 
 export interface AlertsDeps extends ReadDeps {
@@ -115,7 +107,7 @@ export const alertsRoutes =
           body.project_id,
           'write',
         )
-        const chatUrl = await readChatUrl(deps, body.chat_url)
+        const chatUrl = await readChatUrl(deps.outbound, body.chat_url)
         const alertId = randomUUID()
         const alert = await inTransaction(postgres, async (client) => {
           await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [
@@ -127,7 +119,7 @@ export const alertsRoutes =
           await client.query(
             `INSERT INTO alerts (alert_id, project_id, name, condition, active, member_ids, chat_url)
              VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-            [alertId, projectId, ...valuesOf(body), seal(deps, alertId, chatUrl)],
+            [alertId, projectId, ...valuesOf(body), sealChatUrl(deps.secretBox, alertId, chatUrl)],
           )
           const object = { kind: 'alert', id: alertId } as const
           await audit(client, principal, 'alert.create', object, { name: body.name })
@@ -179,7 +171,7 @@ export const alertsRoutes =
           'write',
           body.project_id,
         )
-        const chatUrl = await readChatUrl(deps, body.chat_url)
+        const chatUrl = await readChatUrl(deps.outbound, body.chat_url)
         return inTransaction(postgres, async (client) => {
           const { organizationId } = principal
           const before = await readAlert(client, organizationId, alertId, 'FOR UPDATE OF alerts')
@@ -190,7 +182,12 @@ export const alertsRoutes =
             `UPDATE alerts SET name = $2, condition = $3, active = $4, member_ids = $5,
                chat_url = CASE WHEN $6 THEN $7 ELSE chat_url END, is_raised = is_raised AND condition = $3 AND $4,
                version = version + 1, updated_at = now() WHERE alert_id = $1`,
-            [alertId, ...valuesOf(body), chatUrl !== undefined, seal(deps, alertId, chatUrl)],
+            [
+              alertId,
+              ...valuesOf(body),
+              chatUrl !== undefined,
+              sealChatUrl(deps.secretBox, alertId, chatUrl),
+            ],
           )
           const alert = (await readAlert(client, organizationId, alertId))!
           const object = { kind: 'alert', id: alertId } as const
@@ -246,33 +243,5 @@ async function requireGood(
     (await readGoals(client, projectId)).goals,
   )
   if (fault) throw invalidParameter(`condition.${fault[0]}`, fault[1])
-  const { rows } = await client.query<{ count: number }>(
-    `SELECT count(*)::int FROM members JOIN projects USING (organization_id)
-     WHERE project_id = $1 AND member_id = ANY($2) AND (role <> 'member' OR EXISTS (
-       SELECT FROM project_members
-       WHERE project_members.project_id = $1 AND project_members.member_id = members.member_id))`,
-    [projectId, member_ids],
-  )
-  if (rows[0]!.count !== member_ids.length)
-    throw invalidParameter('member_ids', 'must be members who have access to the project')
+  await requireReaders(client, projectId, member_ids, 'read')
 }
-
-/** Returns undefined to keep the stored address. Throws 400 for an internal address. */
-async function readChatUrl(
-  { outbound }: AlertsDeps,
-  given: string | null | undefined,
-): Promise<string | null | undefined> {
-  if (!given) return given
-  try {
-    return (await outbound.check(given)).href
-  } catch (error) {
-    if (error instanceof OutboundError) throw invalidParameter('chat_url', error.message)
-    throw error
-  }
-}
-
-const seal = (
-  { secretBox }: AlertsDeps,
-  alertId: string,
-  url: string | null | undefined,
-): string | null => (url ? secretBox.seal(url, chatPurpose(alertId)) : null)

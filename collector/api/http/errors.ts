@@ -161,6 +161,9 @@ export const notFound = {
   build: () => new ApiError(404, 'build not found', 'This audience has no build with this id.'),
   audience: () => new ApiError(404, 'audience not found', 'You have no audience with this id.'),
   alert: () => new ApiError(404, 'alert not found', 'You have no alert with this id.'),
+  archive: () => new ApiError(404, 'archive not found', 'You have no archive with this id.'),
+  visitAlert: () =>
+    new ApiError(404, 'visit alert not found', 'You have no visit alert with this id.'),
   webhook: () => new ApiError(404, 'webhook not found', 'You have no webhook with this id.'),
   delivery: () =>
     new ApiError(404, 'delivery not found', 'This webhook has no delivery with this id.'),

@@ -106,9 +106,18 @@ const tags = [
       'Audiences sent to integrations, with an outcome for each record. Charged like records that are read.',
   },
   {
+    name: 'Archives',
+    description: 'Hourly copies of raw events in your bucket. Charged like rows of web events.',
+  },
+  {
     name: 'Webhooks',
     description:
       'Notifications to your own URLs, signed according to Standard Webhooks. Not billed.',
+  },
+  {
+    name: 'Visit alerts',
+    description:
+      'Rules that report when a person visits. Each reported person is charged once a day.',
   },
   { name: 'Taxonomy', description: 'The meaning of fields and their values. Not billed.' },
   { name: 'Administration', description: 'The organization and its members.' },

@@ -41,6 +41,8 @@ const texts: Readonly<Record<string, Text>> = {
   funnel_id: idOf('saved funnel'),
   annotation_id: idOf('annotation'),
   alert_id: idOf('alert'),
+  archive_id: idOf('archive'),
+  visit_alert_id: idOf('visit alert'),
   webhook_id: idOf('webhook'),
   caller_id: { example: id },
   'Idempotency-Key': { example: 'export-2026-01-31-page-1' },

@@ -20,7 +20,7 @@ export const readers = [
   {
     title: 'Data people',
     about: 'Define audiences and send them to other tools.',
-    guides: ['audiences-and-intent', 'activation'],
+    guides: ['audiences-and-intent', 'activation', 'archive'],
   },
   {
     title: 'Operators',

@@ -45,6 +45,7 @@ export type Versioned = Pick<
 /** A project as whoami lists it; owners and admins of the organization are admins of all. */
 export type OwnProject = Answer<'whoAmI'>['projects'][number]
 export type Webhook = Answer<'getWebhook'>['webhook']
+export type VisitAlert = Answer<'getVisitAlert'>['visit_alert']
 export type ApiRequest = Answer<'listRequests'>['requests'][number]
 export type Integration = Answer<'getIntegration'>['integration']
 export type Export = Answer<'getExport'>['export']

@@ -10,6 +10,9 @@ const RejectedEvent = Type.Object(
     received_at: Type.String(),
     project_id: Type.String({ format: 'uuid' }),
     pixel_id: Type.String({ format: 'uuid' }),
+    cookie_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+      description: 'The browser, which a corrected event needs when it is sent again.',
+    }),
     event_id: Text,
     event_type: Text,
     refusal: Type.Union([Type.String(), Type.Null()], {
@@ -69,7 +72,8 @@ export const rejectedRoutes =
         })
         const rejected_events = await queryExecutor.rows<Static<typeof RejectedEvent>>({
           sql: `
-            SELECT received_at, project_id, pixel_id, event_id, event_type, nullIf(refusal, '') AS refusal, path, message, event
+            SELECT received_at, project_id, pixel_id,
+              nullIf(cookie_id, toUUID('00000000-0000-0000-0000-000000000000')) AS cookie_id, event_id, event_type, nullIf(refusal, '') AS refusal, path, message, event
             FROM rejected_events
             WHERE organization_id = {organization:UUID}
               AND ({project:Nullable(UUID)} IS NULL OR project_id = {project:Nullable(UUID)})

@@ -92,6 +92,7 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
   if (erasures.length === 0) return false
   const erasedUntil = await readErasedUntil(postgres)
   await noteCookies(postgres, clickhouse, erasures)
+  await deleteMessages(postgres, erasures)
 
   // Links identify the cookies, so they are deleted last.
   const left = await Promise.all([
@@ -208,6 +209,22 @@ async function noteCookies(
       erasure.cookie_ids,
     ])
   }
+}
+
+/** Deletes messages of visit alerts, whose data names the visitor. */
+async function deleteMessages(client: Queryable, erasures: readonly Unfinished[]): Promise<void> {
+  await client.query(
+    `DELETE FROM outbox_messages USING unnest($1::uuid[], $2::text[]) AS erased (organization_id, value)
+     WHERE type = 'visit.matched'
+       AND (erased.organization_id IS NULL OR outbox_messages.organization_id = erased.organization_id)
+       AND (data -> 'visitor' ->> 'hem' = value OR data -> 'visitor' ->> 'cookie_id' = value)`,
+    [
+      erasures.flatMap(({ organization_id, hem, cookie_ids }) =>
+        [...(hem === null ? [] : [hem]), ...cookie_ids].map(() => organization_id),
+      ),
+      erasures.flatMap(({ hem, cookie_ids }) => [...(hem === null ? [] : [hem]), ...cookie_ids]),
+    ],
+  )
 }
 
 const isAbout = ({ organization_id, hem, cookie_ids }: Unfinished, row: string): boolean =>

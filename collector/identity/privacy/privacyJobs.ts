@@ -1,5 +1,6 @@
 import type { Queue } from '../../platform/jobs/queue.ts'
 import { carryOutErasures, type ErasureDeps } from './erasures.ts'
+import { removeLinks } from './linkRemovals.ts'
 import { privacyRequests, syncToClickHouse } from './optOuts.ts'
 import { deleteExpired } from './retention.ts'
 
@@ -14,7 +15,8 @@ export const privacyQueues = (deps: ErasureDeps): Queue[] => [
     async run() {
       // Opt-outs run first, because they find a person's browsers by links, which an erasure deletes.
       while (await syncToClickHouse(deps.postgres, deps.clickhouse));
-      return (await carryOutErasures(deps)) ? { againInSeconds: eraseAgainSeconds } : undefined
+      const left = [await carryOutErasures(deps), await removeLinks(deps)]
+      return left.includes(true) ? { againInSeconds: eraseAgainSeconds } : undefined
     },
   },
   {

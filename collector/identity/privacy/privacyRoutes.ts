@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { erasureRoutes } from './erasureRoutes.ts'
 import { exportRoute } from './exportRoute.ts'
+import { linkRemovalRoutes } from './linkRemovalRoutes.ts'
 import { optOutRoutes } from './optOutRoutes.ts'
 import type { PrivacyDeps } from './privacyDeps.ts'
 
@@ -11,4 +12,5 @@ export const privacyRoutes =
     await app.register(erasureRoutes(deps))
     await app.register(exportRoute(deps))
     await app.register(optOutRoutes(deps))
+    await app.register(linkRemovalRoutes(deps))
   }

@@ -1,8 +1,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { adminQueues } from '../../accounts/accountJobs.ts'
+import { archiveQueues } from '../../activation/archives/archiveJobs.ts'
 import { exportQueues } from '../../activation/exports/exportJobs.ts'
 import type { SendDeps } from '../../activation/exports/exportsDeps.ts'
+import { visitAlertQueues } from '../../activation/visitAlerts/visitAlertJobs.ts'
 import { createDeliverer } from '../../activation/webhooks/deliverer.ts'
 import { webhookQueues } from '../../activation/webhooks/webhookJobs.ts'
 import { alertQueues } from '../../analytics/alerts/alertJobs.ts'
@@ -16,6 +18,7 @@ import { listQueues } from '../../audiences/lists/listJobs.ts'
 import { signalQueues } from '../../audiences/signals/signalJobs.ts'
 import { billingQueues } from '../../billing/billingJobs.ts'
 import type { Config } from '../../config.ts'
+import { windowDeletionQueues } from '../../events/repair/windowDeletions.ts'
 import { privacyQueues } from '../../identity/privacy/privacyJobs.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
 import type { SendMail } from '../../platform/mail.ts'
@@ -56,16 +59,19 @@ export async function openQueues(services: QueueDeps): Promise<Queues> {
   const queues = [
     ...adminQueues(deletionDeps),
     ...privacyQueues(deletionDeps),
+    ...windowDeletionQueues(deletionDeps),
     ...billingQueues({ postgres, tell, now, log }),
     ...audienceQueues(services),
     ...fileQueues({ postgres, clickhouse, store: files, temporaryDirectory }),
     ...signalQueues(services),
     ...analyticsQueues({ clickhouse: live, postgres }),
     ...alertQueues(services),
+    ...visitAlertQueues(services),
     ...webhookQueues(postgres, deliverer),
     ...mailQueues(services),
     ...summaryQueues(services),
     ...listQueues(services),
+    ...archiveQueues({ ...services, temporaryDirectory }),
     ...exportQueues({ ...services, temporaryDirectory }),
     ...(config.sampleDays > 0
       ? sandboxQueues({ clickhouse: test, postgres }, config.sampleDays)

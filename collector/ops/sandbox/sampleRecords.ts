@@ -69,6 +69,16 @@ export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
     ],
   )
   await postgres.query(
+    `INSERT INTO visit_alerts (visit_alert_id, project_id, name, match, tier, active, created_at, updated_at)
+     VALUES ($1, $2, 'Acme visits', $3, 'resolution_full_profile', false, $4, $4) ON CONFLICT DO NOTHING`,
+    [
+      sampleIdentity.visitAlertId,
+      projectId,
+      { kind: 'company', company_domain: 'acme.example' },
+      madeAt,
+    ],
+  )
+  await postgres.query(
     `INSERT INTO opt_outs (opt_out_id, organization_id, cookie_id, created_at, is_known_to_clickhouse)
      VALUES ($1, $2, $3, $4, true) ON CONFLICT DO NOTHING`,
     [optOutId, organizationId, sampleOptedOut, madeAt],

@@ -71,6 +71,13 @@ export interface ChunkFile {
   readonly sha256: string
 }
 
+/** A file of an archive: stored on this machine, or short enough to be text. */
+export interface NamedFile {
+  /** Its name in the bucket, after the prefix. */
+  readonly name: string
+  readonly content: ChunkFile | { readonly text: string }
+}
+
 /** Some records of a run, sent together and committed together. */
 export interface Chunk {
   readonly runId: string
@@ -124,6 +131,8 @@ export interface Destination {
   send(chunk: Chunk): Promise<readonly Outcome[]>
   /** Ends a run after all records were sent, for example with a manifest. Repeated after a crash. */
   finish?(run: EndedRun): Promise<void>
+  /** Stores a file under a name, again with the same content after a crash. */
+  putFile?(file: NamedFile): Promise<void>
   /** Removes people from the destination. */
   remove?(recipients: readonly Recipient[]): Promise<void>
 }

@@ -49,6 +49,7 @@ export const s3: DestinationType<typeof settings, typeof secrets> = {
     },
     fields: async () => null,
     send: async (chunk) => (await files()).putPart(context, chunk),
+    putFile: async (file) => (await files()).putNamedFile(context, file),
     finish: async (run) => (await files()).writeManifest(context, run),
   }),
 }

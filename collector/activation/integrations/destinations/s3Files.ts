@@ -14,6 +14,7 @@ import {
   DestinationError,
   type EndedRun,
   exportedAll,
+  type NamedFile,
   type Outcome,
 } from './destination.ts'
 
@@ -59,6 +60,24 @@ export async function putPart(context: S3Context, chunk: Chunk): Promise<readonl
   // A server that answers or disconnects may have read the data.
   await withClient(context, (client) => context.sending(() => client.send(put()), isUnsent))
   return exportedAll(records)
+}
+
+/** Uploads a file of an archive. A repeat replaces it with the same content. */
+export async function putNamedFile(
+  context: S3Context,
+  { name, content }: NamedFile,
+): Promise<void> {
+  const { bucket, prefix = '' } = context.settings
+  const body =
+    'text' in content
+      ? { Body: content.text, ContentType: 'application/json' }
+      : {
+          Body: createReadStream(content.path),
+          ContentLength: content.bytes,
+          Metadata: { sha256: content.sha256 },
+        }
+  const put = new PutObjectCommand({ Bucket: bucket, Key: `${prefix}${name}`, ...body })
+  await withClient(context, (client) => client.send(put))
 }
 
 /** Error codes of connections that were not established. */

@@ -4,6 +4,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { Checkbox, Select, TextField } from '../../components/fields.tsx'
 import { Form, type Values } from '../../components/form.tsx'
 import { toast } from '../../components/toast.tsx'
+import { ChannelFields, channelsOf, channelValues } from './channelFields.tsx'
 import { kindNames, metricNames, windowNames } from './conditionText.ts'
 
 type Condition = Alert['condition']
@@ -18,12 +19,12 @@ const first: Values = {
   active: 'on',
 }
 
-const valuesOf = ({ name, condition, active, member_ids }: Alert): Values => ({
-  ...condition,
-  name,
-  value: String(condition.value),
-  active: active ? 'on' : '',
-  ...Object.fromEntries(member_ids.map((id) => [`member-${id}`, 'on'])),
+const valuesOf = (alert: Alert): Values => ({
+  ...alert.condition,
+  name: alert.name,
+  value: String(alert.condition.value),
+  active: alert.active ? 'on' : '',
+  ...channelValues(alert),
 })
 
 /** Creates an alert, changes one or deletes it. */
@@ -49,16 +50,13 @@ export function AlertDialog({
     await saved()
   }
   const submit = async (values: Values) => {
-    const { name = '', chat_url, removes_chat } = values
+    const { name = '' } = values
     const input = {
       project_id: projectId,
       name,
       condition: conditionOf(kind, values),
       active: values.active === 'on',
-      member_ids: members
-        .map(({ member_id }) => member_id)
-        .filter((id) => values[`member-${id}`] === 'on'),
-      ...(chat_url ? { chat_url } : removes_chat === 'on' && { chat_url: null }),
+      ...channelsOf(values, members),
     }
     if (alert) await api.updateAlert({ alert_id: alert.alert_id, ...input, version: alert.version })
     else await api.createAlert(input)
@@ -80,7 +78,7 @@ export function AlertDialog({
           onChange={(value) => setKind(value as Kind)}
         />
         <ConditionFields kind={kind} goals={goals} />
-        <ReceiverFields members={members} hasChatUrl={alert?.has_chat_url ?? false} />
+        <ChannelFields alert={alert} members={members} />
         <Checkbox name="active" label="Check this alert" />
       </Form>
       {alert && (
@@ -135,30 +133,6 @@ function ConditionFields({ kind, goals }: { kind: Kind; goals: string[] }) {
           maxLength={2000}
         />
       )}
-    </>
-  )
-}
-
-function ReceiverFields({ members, hasChatUrl }: { members: Member[]; hasChatUrl: boolean }) {
-  return (
-    <>
-      <fieldset class="choice">
-        <legend>Mail to</legend>
-        {members.map(({ member_id, name, email }) => (
-          <Checkbox key={member_id} name={`member-${member_id}`} label={name ?? email} />
-        ))}
-      </fieldset>
-      <TextField
-        name="chat_url"
-        label="Chat webhook"
-        hint={
-          hasChatUrl
-            ? 'An address is stored. Leave this empty to keep it.'
-            : 'An incoming webhook of Slack, Mattermost or Rocket.Chat. It is stored encrypted.'
-        }
-        maxLength={2000}
-      />
-      {hasChatUrl && <Checkbox name="removes_chat" label="Remove the chat webhook" />}
     </>
   )
 }

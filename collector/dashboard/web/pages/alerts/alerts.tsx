@@ -8,6 +8,7 @@ import { projectRole } from '../../projectRole.ts'
 import { useQuery } from '../../useQuery.ts'
 import { AlertDialog } from './alertDialog.tsx'
 import { conditionText, stateOf } from './conditionText.ts'
+import { VisitAlerts } from './visitAlerts.tsx'
 
 /** The conditions of a project that are reported. */
 export function Alerts({ projectId }: { projectId: string }) {
@@ -34,7 +35,7 @@ export function Alerts({ projectId }: { projectId: string }) {
   return (
     <Page
       title="Alerts"
-      lead="Footfall checks each condition once a minute and reports when it begins and ends."
+      lead="Footfall reports unusual figures once a minute, and visits of people within seconds."
       actions={asked.value?.mayEdit && add}
     >
       <div class="wide">
@@ -63,6 +64,7 @@ export function Alerts({ projectId }: { projectId: string }) {
                 {...(mayEdit && { open: (alert: Alert) => setEdited(alert) })}
                 empty={<p>No alerts. Create one to hear when a figure is unusual.</p>}
               />
+              <VisitAlerts projectId={projectId} members={members} mayEdit={mayEdit} />
               {edited && (
                 <AlertDialog
                   projectId={projectId}

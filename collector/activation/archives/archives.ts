@@ -1,0 +1,101 @@
+import { type Static, Type } from 'typebox'
+import {
+  Choice,
+  Id,
+  Nullable,
+  SeenVersion,
+  strictObject,
+  Timestamp,
+  Version,
+} from '../../api/http/commonSchemas.ts'
+import { refusalCodes } from '../../billing/jobCharges.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+
+export const tags = ['Archives']
+
+/** How many hours back an archive may start. */
+export const backfillDaysMax = 400
+
+const fields = {
+  project_id: Id,
+  integration_id: { ...Id, description: 'An integration of the project with the type `s3`.' },
+  active: Type.Boolean({ description: 'Whether further hours are archived.' }),
+}
+
+export const NewArchive = strictObject({
+  ...fields,
+  active: Type.Optional({ ...fields.active, default: true }),
+  starts_at: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: `The first hour, rounded down. At most ${backfillDaysMax} days ago. Default: the current hour.`,
+    }),
+  ),
+})
+export type NewArchive = Static<typeof NewArchive>
+
+export const ArchiveChange = strictObject({ active: fields.active, version: SeenVersion })
+
+export const Archive = Type.Object(
+  {
+    archive_id: Id,
+    ...fields,
+    starts_at: { ...Timestamp, description: 'The first hour.' },
+    archived_until: {
+      ...Timestamp,
+      description: 'The files of all hours before this time are in the bucket.',
+    },
+    files: Type.Integer({ description: 'The number of files in the bucket.' }),
+    rows: Type.Integer({ description: 'The number of events in these files.' }),
+    paused_by: Nullable(Choice([...refusalCodes, 'destination']), {
+      description: 'Why the next hour waits. Footfall tries again every minute. Null: it does not.',
+    }),
+    paused_reason: Nullable(Type.String(), { description: 'The reason in words.' }),
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Archive' },
+)
+export type Archive = Static<typeof Archive>
+
+type Times = 'starts_at' | 'archived_until' | 'created_at' | 'updated_at'
+type ArchiveRow = Omit<Archive, Times> & Record<Times, Date>
+
+const selectArchives = `
+  SELECT archive_id, archives.project_id, integration_id, active, starts_at, next_hour AS archived_until,
+    paused_by, paused_reason, archives.version, archives.created_at, archives.updated_at, stored.*
+  FROM archives JOIN projects USING (project_id) CROSS JOIN LATERAL (
+    SELECT count(*)::int AS files, coalesce(sum(rows), 0)::float8 AS rows FROM archive_files
+    WHERE archive_files.archive_id = archives.archive_id AND stored_at IS NOT NULL) AS stored`
+
+/** Reads the archives of a project, oldest first. */
+export async function listArchives(client: Queryable, projectId: string): Promise<Archive[]> {
+  const { rows } = await client.query<ArchiveRow>(
+    `${selectArchives} WHERE archives.project_id = $1 ORDER BY archives.created_at, archive_id`,
+    [projectId],
+  )
+  return rows.map(toArchive)
+}
+
+/** Reads an archive of an organization; undefined if none has this id. */
+export async function readArchive(
+  client: Queryable,
+  organizationId: string,
+  archiveId: string,
+  lock: '' | 'FOR UPDATE OF archives' = '',
+): Promise<Archive | undefined> {
+  const { rows } = await client.query<ArchiveRow>(
+    `${selectArchives} WHERE organization_id = $1 AND archive_id = $2 ${lock}`,
+    [organizationId, archiveId],
+  )
+  return rows[0] && toArchive(rows[0])
+}
+
+const toArchive = (row: ArchiveRow): Archive => ({
+  ...row,
+  starts_at: row.starts_at.toISOString(),
+  archived_until: row.archived_until.toISOString(),
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+})

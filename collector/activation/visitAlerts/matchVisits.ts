@@ -1,0 +1,166 @@
+import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
+import type { Billing } from '../../billing/billing.ts'
+import { digestId, refusalOf } from '../../billing/jobCharges.ts'
+import { meterOfTier } from '../../billing/meters.ts'
+import { createCompleteUntil } from '../../events/query/completeUntil.ts'
+import { erasedHems } from '../../events/query/suppressedPeople.ts'
+import type { Window } from '../../events/query/window.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { WarnLog } from '../../platform/log.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { uuidV7 } from '../../platform/uuidV7.ts'
+import {
+  activeProjectsQuery,
+  type MatchedPerson,
+  matchQuery,
+  peopleMax,
+  type Rule,
+} from './matchQuery.ts'
+
+export interface MatchDeps {
+  postgres: Postgres
+  clickhouse: { live: ClickHouse }
+  openQueryExecutor: OpenQueryExecutor
+  billing: Billing
+  /** The address of this service for browsers, without a slash at the end. */
+  publicUrl: string
+  now(): number
+  log: WarnLog
+}
+
+interface ActiveRule extends Rule {
+  readonly visit_alert_id: string
+  readonly version: number
+  readonly checked_ms: number
+  readonly paused_by: string | null
+}
+
+/** A link of a cookie is readable up to this time after its event, so each pass reads the end of the last one again. */
+const overlapMs = 15_000
+/** After an interruption, older visits are not reported, because their messages would come too late. */
+const backlogMs = 600_000
+/** How long a rule without events may keep its old position, which saves writes. */
+const idleMs = 10_000
+
+/** Finds the people whose visits match rules, and stores each once a day for `reportMatches`. */
+export async function matchVisits(
+  deps: MatchDeps,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { postgres, clickhouse, log } = deps
+  const completeUntil = await createCompleteUntil(postgres, () => nowMs)({ mode: 'live' })
+  const endMs = Math.min(completeUntil ?? nowMs, nowMs)
+  const rules = await readActiveRules(postgres)
+  if (rules.length === 0) return
+  const windowOf = ({ checked_ms }: ActiveRule): Window => ({
+    startMs: Math.max(checked_ms - overlapMs, endMs - backlogMs),
+    endMs,
+  })
+  const startMs = Math.min(...rules.map((rule) => windowOf(rule).startMs))
+  const projects = [...new Set(rules.map(({ project_id }) => project_id))]
+  const active = await clickhouse.live.rows<{ project_id: string }>(
+    activeProjectsQuery(projects, { startMs, endMs }),
+  )
+  const activeIds = new Set(active.map(({ project_id }) => project_id))
+  for (const rule of rules) {
+    signal.throwIfAborted()
+    try {
+      // Before the match, so that a pause never tells whether somebody visited.
+      const pausedBy = await refusalOf(deps.billing, {
+        requestId: rule.visit_alert_id,
+        organizationId: rule.organization_id,
+        projectId: rule.project_id,
+        callerId: rule.visit_alert_id,
+        meter: meterOfTier[rule.tier],
+        records: 1,
+      })
+      if (pausedBy !== rule.paused_by) await notePause(postgres, rule, pausedBy)
+      if (pausedBy === null && activeIds.has(rule.project_id))
+        await matchRule(deps, rule, windowOf(rule), signal)
+      else if (endMs - rule.checked_ms > idleMs) await storeMatches(postgres, rule, [], endMs)
+    } catch (error) {
+      signal.throwIfAborted()
+      log.warn(
+        { visit_alert_id: rule.visit_alert_id, error: (error as Error).message },
+        'a visit alert could not be matched',
+      )
+    }
+  }
+}
+
+async function readActiveRules(postgres: Postgres): Promise<ActiveRule[]> {
+  const { rows } = await postgres.query<ActiveRule>(
+    `SELECT visit_alert_id, organization_id, visit_alerts.project_id, match, tier, visit_alerts.version,
+       paused_by, floor(extract(epoch FROM checked_until) * 1000)::float8 AS checked_ms,
+       current_build_id AS build_id, entity
+     FROM visit_alerts JOIN projects USING (project_id)
+       LEFT JOIN audiences ON audiences.audience_id = (match ->> 'audience_id')::uuid
+         AND audiences.project_id = visit_alerts.project_id
+     WHERE active ORDER BY visit_alerts.project_id, visit_alert_id`,
+  )
+  return rows
+}
+
+async function matchRule(
+  { postgres, openQueryExecutor }: MatchDeps,
+  rule: ActiveRule,
+  window: Window,
+  signal: AbortSignal,
+): Promise<void> {
+  const { organization_id: organizationId } = rule
+  const reader = openQueryExecutor({ organizationId, mode: 'live' }, { effort: 'page', signal })
+  const erased = await erasedHems(postgres, organizationId)
+  const people = await reader.rows<MatchedPerson>(matchQuery(rule, window, erased))
+  const isFull = people.length === peopleMax
+  await storeMatches(postgres, rule, people, isFull ? people.at(-1)!.received_ms : window.endMs)
+}
+
+/** Stores new matches and the rule's position. A rule that was edited meanwhile is matched again. */
+async function storeMatches(
+  postgres: Postgres,
+  { visit_alert_id, project_id, version }: ActiveRule,
+  people: readonly MatchedPerson[],
+  checkedMs: number,
+): Promise<void> {
+  const day = new Date(checkedMs).toISOString().slice(0, 10)
+  await inTransaction(postgres, async (client) => {
+    const { rowCount } = await client.query(
+      `UPDATE visit_alerts SET checked_until = greatest(checked_until, $3)
+       WHERE visit_alert_id = $1 AND version = $2 AND active`,
+      [visit_alert_id, version, new Date(checkedMs)],
+    )
+    if (rowCount === 0 || people.length === 0) return
+    await client.query(
+      `INSERT INTO visit_alert_matches (match_id, visit_alert_id, person_key, day, event_id, ts_millis)
+       SELECT match_id, $1, person_key, $2, event_id, ts_millis
+       FROM unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::bigint[]) AS found (match_id, person_key, event_id, ts_millis)
+       ON CONFLICT DO NOTHING`,
+      [
+        visit_alert_id,
+        day,
+        people.map(() => uuidV7()),
+        people.map(({ hem }) => personKey(project_id, hem, day)),
+        people.map(({ event_id }) => event_id),
+        people.map(({ ts_millis }) => ts_millis),
+      ],
+    )
+  })
+}
+
+/** Identifies a person of a project on a day, for the charge and for the uniqueness of messages. */
+const personKey = (projectId: string, hem: string, day: string): string =>
+  digestId(`visit ${projectId} ${hem} ${day}`)
+
+/** Stores why a rule is paused, or that it is not. */
+export async function notePause(
+  postgres: Postgres,
+  { visit_alert_id }: Pick<ActiveRule, 'visit_alert_id'>,
+  pausedBy: string | null,
+): Promise<void> {
+  await postgres.query('UPDATE visit_alerts SET paused_by = $2 WHERE visit_alert_id = $1', [
+    visit_alert_id,
+    pausedBy,
+  ])
+}

@@ -1,0 +1,113 @@
+import { type Static, Type } from 'typebox'
+import { type Tier, tiers } from '../../../schemas/fields.ts'
+import { ChatUrl, MemberIds } from '../../analytics/alerts/alertChannels.ts'
+import {
+  Choice,
+  Id,
+  Name,
+  Nullable,
+  SeenVersion,
+  strictObject,
+  Timestamp,
+  Version,
+} from '../../api/http/commonSchemas.ts'
+
+export const tags = ['Visit alerts']
+
+/** Most rules of a project, because each is matched against every new visit. */
+export const visitAlertsMax = 50
+
+const kinds = ['person', 'company', 'profile', 'audience'] as const
+
+/** The tiers that identify visitors. */
+const alertTiers = tiers.filter((tier): tier is Exclude<Tier, 'web_event'> => tier !== 'web_event')
+
+const matchMembers = {
+  kind: Choice(kinds, {
+    description:
+      '`person`: the person with `hem`. `company`: people of `company_domain`. `profile`: visits that match `filter`. `audience`: members of the served build of `audience_id`, people or companies.',
+  }),
+  company_domain: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 253, description: 'For `company`: `acme.example`.' }),
+  ),
+  filter: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 2_000,
+      description:
+        'For `profile`: the filter of the tier routes, without session fields. Only fields of the tier are allowed.',
+    }),
+  ),
+  audience_id: Type.Optional({ ...Id, description: 'For `audience`: an audience of the project.' }),
+}
+
+export const Match = strictObject(
+  {
+    ...matchMembers,
+    hem: Type.Optional(
+      Type.String({ description: 'For `person`: the hashed email of the person.' }),
+    ),
+  },
+  { title: 'VisitMatch' },
+)
+export type Match = Static<typeof Match>
+
+const MatchInput = strictObject({
+  ...matchMembers,
+  person: Type.Optional(
+    Type.String({
+      minLength: 3,
+      maxLength: 254,
+      description:
+        'For `person`: an email address, or its SHA-256 as 64 hexadecimal digits. Footfall stores only the hash.',
+    }),
+  ),
+})
+export type MatchInput = Static<typeof MatchInput>
+
+const fields = {
+  name: Name,
+  tier: Choice(alertTiers, {
+    description:
+      'The identity data of the message. Each person is charged once a day on the meter of this tier. `company` and `audience` require `resolution_full_profile`.',
+  }),
+  active: Type.Boolean({ description: 'Whether visits are matched.' }),
+  member_ids: {
+    ...MemberIds,
+    description: 'The members who get a mail. Each must be allowed to see identities.',
+  },
+}
+
+export const VisitAlertInput = strictObject({
+  project_id: Id,
+  ...fields,
+  match: MatchInput,
+  active: Type.Optional({ ...fields.active, default: true }),
+  member_ids: Type.Optional({ ...fields.member_ids, default: [] }),
+  chat_url: ChatUrl,
+})
+export type VisitAlertInput = Static<typeof VisitAlertInput>
+export const VisitAlertChange = strictObject({
+  ...VisitAlertInput.properties,
+  version: SeenVersion,
+})
+
+export const VisitAlert = Type.Object(
+  {
+    visit_alert_id: Id,
+    project_id: Id,
+    ...fields,
+    match: Match,
+    has_chat_url: Type.Boolean(),
+    paused_by: Nullable(Choice(['budget_exceeded', 'platform_cap_exceeded']), {
+      description:
+        'Why nothing is sent now: the budget or a usage limit does not cover one more record. Null: messages are sent.',
+    }),
+    last_sent_at: Nullable(Timestamp),
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'VisitAlert' },
+)
+export type VisitAlert = Static<typeof VisitAlert>

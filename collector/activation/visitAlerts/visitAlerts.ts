@@ -1,0 +1,112 @@
+import type { Tier } from '../../../schemas/fields.ts'
+import { ApiError, invalidParameter } from '../../api/http/errors.ts'
+import { readFilters } from '../../events/query/filter.ts'
+import { isAboutSessions } from '../../events/query/sessions.ts'
+import { hemOf, isEmail, isHem } from '../../platform/hem.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import type { Match, MatchInput, VisitAlert } from './visitAlertSchemas.ts'
+
+interface VisitAlertRow extends Omit<VisitAlert, 'last_sent_at' | 'created_at' | 'updated_at'> {
+  last_sent_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+const selectVisitAlerts = `
+  SELECT visit_alert_id, visit_alerts.project_id, visit_alerts.name, match, tier, active, member_ids,
+    chat_url IS NOT NULL AS has_chat_url, paused_by, last_sent_at, visit_alerts.version,
+    visit_alerts.created_at, visit_alerts.updated_at
+  FROM visit_alerts JOIN projects USING (project_id)`
+
+/** Reads the visit alerts of a project, oldest first. */
+export async function listVisitAlerts(client: Queryable, projectId: string): Promise<VisitAlert[]> {
+  const { rows } = await client.query<VisitAlertRow>(
+    `${selectVisitAlerts} WHERE visit_alerts.project_id = $1
+     ORDER BY visit_alerts.created_at, visit_alert_id`,
+    [projectId],
+  )
+  return rows.map(toVisitAlert)
+}
+
+/** Reads a visit alert of an organization; undefined if none has this id. */
+export async function readVisitAlert(
+  client: Queryable,
+  organizationId: string,
+  visitAlertId: string,
+  lock: '' | 'FOR UPDATE OF visit_alerts' = '',
+): Promise<VisitAlert | undefined> {
+  const { rows } = await client.query<VisitAlertRow>(
+    `${selectVisitAlerts} WHERE organization_id = $1 AND visit_alert_id = $2 ${lock}`,
+    [organizationId, visitAlertId],
+  )
+  return rows[0] && toVisitAlert(rows[0])
+}
+
+const toVisitAlert = (row: VisitAlertRow): VisitAlert => ({
+  ...row,
+  last_sent_at: row.last_sent_at?.toISOString() ?? null,
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+})
+
+/** The member of a match that each kind requires. */
+const memberOf = {
+  person: 'person',
+  company: 'company_domain',
+  profile: 'filter',
+  audience: 'audience_id',
+} as const
+
+/** Kinds whose match reveals a field of the highest tier. */
+const fullProfileKinds: readonly Match['kind'][] = ['company', 'audience']
+
+/**
+ * Returns the match to store. Throws 400 if members do not suit the kind, or if the tier does not sell the data that
+ * the match reveals. Also throws 400 for an audience of another project.
+ */
+export async function readMatch(
+  client: Queryable,
+  projectId: string,
+  tier: Tier,
+  given: MatchInput,
+): Promise<Match> {
+  const { kind, person, company_domain, filter, audience_id } = given
+  for (const member of Object.values(memberOf)) {
+    if ((given[member] !== undefined) === (member === memberOf[kind])) continue
+    const fault = member === memberOf[kind] ? 'is required' : 'must not be sent'
+    throw invalidParameter(`match.${member}`, `${fault} for the kind ${kind}`)
+  }
+  if (fullProfileKinds.includes(kind) && tier !== 'resolution_full_profile')
+    throw invalidParameter('tier', `must be resolution_full_profile for the kind ${kind}`)
+  if (kind === 'person') return { kind, hem: readHem(person!) }
+  if (kind === 'company') return { kind, company_domain: company_domain!.trim().toLowerCase() }
+  if (kind === 'profile') {
+    requireGoodFilter(filter!, tier)
+    return { kind, filter: filter! }
+  }
+  const { rowCount } = await client.query(
+    'SELECT FROM audiences WHERE audience_id = $1 AND project_id = $2 AND list_id IS NULL',
+    [audience_id, projectId],
+  )
+  if (rowCount === 0)
+    throw invalidParameter('match.audience_id', 'must be an audience of the project')
+  return { kind, audience_id: audience_id!.toLowerCase() }
+}
+
+/** Throws 400 for a filter that cannot be read at the tier, and for session fields, which late events change. */
+function requireGoodFilter(filter: string, tier: Tier): void {
+  try {
+    if (!isAboutSessions(readFilters(filter, tier))) return
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    throw invalidParameter('match.filter', error.message.replace(/^filter: /, ''))
+  }
+  throw invalidParameter('match.filter', 'must not name session fields')
+}
+
+function readHem(person: string): string {
+  const text = person.trim().toLowerCase()
+  if (isHem(text)) return text
+  if (isEmail(text)) return hemOf(text)
+  throw invalidParameter('match.person', 'must be an email address or 64 hexadecimal digits')
+}

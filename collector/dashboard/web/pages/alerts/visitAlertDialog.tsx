@@ -1,0 +1,176 @@
+import { useState } from 'preact/hooks'
+import { api, type Member, type VisitAlert } from '../../api.ts'
+import { Dialog } from '../../components/dialog.tsx'
+import { Checkbox, Select, TextField } from '../../components/fields.tsx'
+import { Form, type Values } from '../../components/form.tsx'
+import { costOf, usePrices } from '../../components/prices.ts'
+import { toast } from '../../components/toast.tsx'
+import { ChannelFields, channelsOf, channelValues } from './channelFields.tsx'
+
+type Kind = VisitAlert['match']['kind']
+type Tier = VisitAlert['tier']
+
+const kindNames: Record<Kind, string> = {
+  person: 'A person',
+  company: 'People of a company',
+  profile: 'Visitors by a filter',
+  audience: 'Members of an audience',
+}
+const tierNames: Record<Tier, string> = {
+  resolution_hem: 'Hashed email',
+  resolution_hem_pte: 'Hashed email and personal addresses',
+  resolution_full_profile: 'Full profile',
+}
+const fullProfile: Tier = 'resolution_full_profile'
+/** Kinds whose match reveals a field of the full profile. */
+const isFullOnly = (kind: Kind): boolean => kind === 'company' || kind === 'audience'
+
+const valuesOf = (alert: VisitAlert): Values => ({
+  kind: alert.match.kind,
+  person: alert.match.hem ?? '',
+  company_domain: alert.match.company_domain ?? '',
+  filter: alert.match.filter ?? '',
+  audience_id: alert.match.audience_id ?? '',
+  name: alert.name,
+  tier: alert.tier,
+  active: alert.active ? 'on' : '',
+  ...channelValues(alert),
+})
+
+/** Creates a visit alert, changes one or deletes it. Shows the price before it is saved. */
+export function VisitAlertDialog({
+  projectId,
+  alert,
+  audiences,
+  members,
+  saved,
+  close,
+}: {
+  projectId: string
+  alert: VisitAlert | null
+  audiences: readonly { id: string; name: string }[]
+  members: Member[]
+  saved(): Promise<unknown>
+  close(): void
+}) {
+  const [kind, setKind] = useState<Kind>(alert?.match.kind ?? 'company')
+  const [chosenTier, setTier] = useState<Tier>(alert?.tier ?? fullProfile)
+  const tier = isFullOnly(kind) ? fullProfile : chosenTier
+  const prices = usePrices()
+  const done = async (said: string) => {
+    toast(said)
+    close()
+    await saved()
+  }
+  const submit = async (values: Values) => {
+    const member = kind === 'person' ? 'person' : valueNames[kind]
+    const input = {
+      project_id: projectId,
+      name: values.name ?? '',
+      tier,
+      match: { kind, [member]: values[member] ?? '' },
+      active: values.active === 'on',
+      ...channelsOf(values, members),
+    }
+    if (alert)
+      await api.updateVisitAlert({
+        visit_alert_id: alert.visit_alert_id,
+        ...input,
+        version: alert.version,
+      })
+    else await api.createVisitAlert(input)
+    await done('Visit alert saved')
+  }
+  return (
+    <Dialog title={alert ? `Change ${alert.name}` : 'New visit alert'} close={close}>
+      <Form
+        values={alert ? valuesOf(alert) : { kind, tier, active: 'on' }}
+        submit={submit}
+        action="Save visit alert"
+        cancel={close}
+      >
+        <TextField name="name" label="Name" maxLength={200} required />
+        <Select
+          name="kind"
+          label="Report visits of"
+          options={kindNames}
+          onChange={(value) => setKind(value as Kind)}
+        />
+        <MatchField kind={kind} audiences={audiences} />
+        {!isFullOnly(kind) && (
+          <Select
+            name="tier"
+            label="Identity data"
+            options={tierNames}
+            onChange={(value) => setTier(value as Tier)}
+          />
+        )}
+        <p class="hint">
+          Price: {prices.value ? costOf(prices.value, tier, 1) : 'one record'} for each reported
+          person and day.
+        </p>
+        <ChannelFields alert={alert} members={members} />
+        <Checkbox name="active" label="Report visits" />
+      </Form>
+      {alert && (
+        <button
+          type="button"
+          class="danger"
+          onClick={async () => {
+            await api.deleteVisitAlert({ visit_alert_id: alert.visit_alert_id })
+            await done('Visit alert deleted')
+          }}
+        >
+          Delete visit alert
+        </button>
+      )}
+    </Dialog>
+  )
+}
+
+const valueNames = {
+  company: 'company_domain',
+  profile: 'filter',
+  audience: 'audience_id',
+} as const
+
+function MatchField({
+  kind,
+  audiences,
+}: {
+  kind: Kind
+  audiences: readonly { id: string; name: string }[]
+}) {
+  switch (kind) {
+    case 'person':
+      return (
+        <TextField
+          name="person"
+          label="Email address or its hash"
+          hint="Footfall stores only the hash."
+          maxLength={254}
+          required
+        />
+      )
+    case 'company':
+      return <TextField name="company_domain" label="Domain" maxLength={253} required />
+    case 'profile':
+      return (
+        <TextField
+          name="filter"
+          label="Filter"
+          hint="As field:op:value."
+          maxLength={2000}
+          required
+        />
+      )
+    case 'audience':
+      return (
+        <Select
+          name="audience_id"
+          label="Audience"
+          options={Object.fromEntries(audiences.map(({ id, name }) => [id, name]))}
+        />
+      )
+  }
+}

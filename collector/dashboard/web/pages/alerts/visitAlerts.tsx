@@ -1,0 +1,101 @@
+import { useState } from 'preact/hooks'
+import { api, type Member, type VisitAlert } from '../../api.ts'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { DataTable } from '../../components/dataTable.tsx'
+import { RelativeTime } from '../../components/relativeTime.tsx'
+import { useQuery } from '../../useQuery.ts'
+import { VisitAlertDialog } from './visitAlertDialog.tsx'
+
+const pauses = {
+  budget_exceeded: 'Paused: the budget is used up',
+  platform_cap_exceeded: 'Paused: a usage limit is reached',
+} as const
+
+const stateOf = ({ active, paused_by }: VisitAlert): string =>
+  !active ? 'Off' : paused_by ? pauses[paused_by] : 'On'
+
+/** The rules of a project that report visits of people. */
+export function VisitAlerts({
+  projectId,
+  members,
+  mayEdit,
+}: {
+  projectId: string
+  members: Member[]
+  mayEdit: boolean
+}) {
+  const asked = useQuery(async () => {
+    const [{ visit_alerts }, { audiences }] = await Promise.all([
+      api.listVisitAlerts({ project_id: projectId }),
+      api.listAudiences({ project_id: projectId, limit: 200 }),
+    ])
+    return { rules: visit_alerts, audiences }
+  })
+  const [edited, setEdited] = useState<VisitAlert | 'new' | null>(null)
+  return (
+    <section>
+      <h2>Visits</h2>
+      <p>Footfall sends a message within seconds when a person you name visits.</p>
+      {mayEdit && (
+        <button type="button" onClick={() => setEdited('new')}>
+          New visit alert
+        </button>
+      )}
+      <AsyncView query={asked}>
+        {({ rules, audiences }) => (
+          <>
+            <DataTable
+              caption="Visit alerts"
+              columns={[
+                { name: 'name', label: 'Visit alert', value: ({ name }) => name },
+                {
+                  name: 'match',
+                  label: 'Reports',
+                  value: ({ match }) => matchText(match, audiences),
+                },
+                { name: 'state', label: 'State', value: stateOf },
+                {
+                  name: 'sent',
+                  label: 'Last message',
+                  value: ({ last_sent_at }) => last_sent_at,
+                  show: ({ last_sent_at }) => last_sent_at && <RelativeTime at={last_sent_at} />,
+                },
+              ]}
+              rows={rules}
+              keyOf={({ visit_alert_id }) => visit_alert_id}
+              {...(mayEdit && { open: (rule: VisitAlert) => setEdited(rule) })}
+              empty={<p>No visit alerts. Create one to hear when a person visits.</p>}
+            />
+            {edited && (
+              <VisitAlertDialog
+                projectId={projectId}
+                alert={edited === 'new' ? null : edited}
+                audiences={audiences}
+                members={members}
+                saved={asked.reload}
+                close={() => setEdited(null)}
+              />
+            )}
+          </>
+        )}
+      </AsyncView>
+    </section>
+  )
+}
+
+/** Returns a match as one line. */
+function matchText(
+  { kind, hem, company_domain, filter, audience_id }: VisitAlert['match'],
+  audiences: readonly { id: string; name: string }[],
+): string {
+  switch (kind) {
+    case 'person':
+      return `The person ${hem?.slice(0, 12)}…`
+    case 'company':
+      return `People of ${company_domain}`
+    case 'profile':
+      return filter ?? ''
+    case 'audience':
+      return `Members of ${audiences.find(({ id }) => id === audience_id)?.name ?? 'a deleted audience'}`
+  }
+}

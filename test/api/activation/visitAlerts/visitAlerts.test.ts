@@ -1,0 +1,367 @@
+/** Visit alerts: which visits are reported, to whom, how often, and at which price. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storeMember } from '../../../../collector/accounts/members/newMember.ts'
+import { matchVisits } from '../../../../collector/activation/visitAlerts/matchVisits.ts'
+import { reportMatches } from '../../../../collector/activation/visitAlerts/reportMatches.ts'
+import { createBilling } from '../../../../collector/billing/billing.ts'
+import {
+  carryOutErasures,
+  requestErasure,
+} from '../../../../collector/identity/privacy/erasures.ts'
+import { addOptOut, syncToClickHouse } from '../../../../collector/identity/privacy/optOuts.ts'
+import { hemOf } from '../../../../collector/platform/hem.ts'
+import { openAudiences } from '../../audiences/harness.ts'
+import { eventOf, linkOf, organizationId, type Row } from '../../events/harness.ts'
+
+const path = '/api/v1/visit-alerts'
+const secretKey = randomBytes(32)
+let events: Awaited<ReturnType<typeof openAudiences>>
+let billing: ReturnType<typeof createBilling>
+const [owner, plain] = [randomUUID(), randomUUID()]
+const problems: unknown[] = []
+
+beforeAll(async () => {
+  events = await openAudiences({ env: { FOOTFALL_SECRET_KEY: secretKey.toString('base64') } })
+  billing = createBilling({
+    postgres: events.postgres,
+    log: { error: (...said: unknown[]) => problems.push(said) },
+    now: Date.now,
+  })
+  for (const [memberId, role] of [
+    [owner, 'owner'],
+    [plain, 'member'],
+  ] as const)
+    await storeMember(events.postgres, {
+      memberId,
+      organizationId,
+      email: `${role}@acme.example`,
+      role,
+      passwordHash: '!',
+    })
+})
+afterAll(async () => {
+  await billing.close()
+  await events.close()
+})
+
+const deps = () => ({
+  postgres: events.postgres,
+  clickhouse: events.clickhouse,
+  openQueryExecutor: events.openQueryExecutor,
+  billing,
+  publicUrl: 'https://footfall.example',
+  now: Date.now,
+  log: { warn: (...said: unknown[]) => problems.push(said) },
+})
+const signal = new AbortController().signal
+const match = () => matchVisits(deps(), Date.now(), signal)
+const report = () => reportMatches(deps(), signal)
+const pass = async () => {
+  await match()
+  await report()
+}
+
+async function openProject() {
+  const project_id = randomUUID()
+  await events.postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
+    [project_id, organizationId],
+  )
+  return project_id
+}
+
+/** A person whom reads identify by a browser. */
+async function person(more: Row = {}) {
+  const email = `${randomUUID()}@people.example`
+  const [hem, cookie_id] = [hemOf(email), randomUUID()]
+  await events.know({
+    links: [linkOf(cookie_id, hem, { source: 'loaded' })],
+    profiles: [{ hem, first_name: 'Ada', last_name: 'Lovelace', ...more }],
+  })
+  return { email, hem, cookie_id }
+}
+const visit = (project_id: string, { cookie_id }: { cookie_id: string }, more: Row = {}) =>
+  events.insert([eventOf(Date.now(), 10, { project_id, cookie_id, ...more })])
+
+const ask = async (payload: object) => {
+  const answer = await events.app.inject({ method: 'POST', url: path, payload })
+  return { status: answer.statusCode, body: answer.json() }
+}
+/** Creates a rule that matches events from now on. */
+async function rule(project_id: string, match: object, more: object = {}) {
+  const payload = { project_id, name: 'Visit', tier: 'resolution_full_profile', match, ...more }
+  const { status, body } = await ask(payload)
+  if (status !== 201) throw new Error(JSON.stringify(body))
+  return body.visit_alert.visit_alert_id as string
+}
+const read = async (id: string) =>
+  (await events.app.inject({ url: `${path}/${id}` })).json().visit_alert
+const messages = async (id: string) =>
+  (
+    await events.postgres.query(
+      `SELECT message_id, data FROM outbox_messages
+       WHERE type = 'visit.matched' AND data->>'visit_alert_id' = $1 ORDER BY message_id`,
+      [id],
+    )
+  ).rows
+const charged = async (project_id: string) =>
+  (
+    await events.postgres.query(
+      'SELECT meter, records::int FROM ledger WHERE project_id = $1 ORDER BY at',
+      [project_id],
+    )
+  ).rows
+
+describe('a match', () => {
+  test('by person is reported once a day with the session so far, and charged once', async () => {
+    const [project, ada] = [await openProject(), await person({ job_title: 'Countess' })]
+    const id = await rule(
+      project,
+      { kind: 'person', person: ada.email },
+      { member_ids: [owner], chat_url: 'https://chat.example/hook' },
+    )
+    await pass()
+    expect(await messages(id)).toEqual([])
+    await visit(project, ada, {
+      ts_millis: Date.now() - 60_000,
+      event_data: '{"title":"<!channel>"}',
+      referrer_url: 'https://search.example/',
+    })
+    await visit(project, ada, { event_type: 'click' })
+    // Another browser without an owner, and events long before.
+    await visit(project, { cookie_id: randomUUID() })
+    await visit(project, ada, { ts_millis: Date.now() - 7_200_000 })
+    await pass()
+    const [message, ...others] = await messages(id)
+    expect(others).toEqual([])
+    expect(message.data).toMatchObject({
+      project_id: project,
+      tier: 'resolution_full_profile',
+      visitor: { hem: ada.hem, first_name: 'Ada', job_title: 'Countess' },
+      session: {
+        events: 2,
+        page_views: 1,
+        referrer_url: 'https://search.example/',
+        pages: [{ url: 'https://shop.example/', title: '<!channel>' }],
+      },
+    })
+    const { rows: mails } = await events.postgres.query(
+      "SELECT recipient, body FROM outbox_mails WHERE subject = 'Shop: Visit'",
+    )
+    expect(mails).toEqual([
+      { recipient: 'owner@acme.example', body: expect.stringContaining('Ada Lovelace · Countess') },
+    ])
+    const { rows: chats } = await events.postgres.query(
+      'SELECT body FROM alert_chat_messages WHERE visit_alert_id = $1',
+      [id],
+    )
+    expect(JSON.parse(chats[0].body).text).toContain('&lt;!channel&gt;')
+    await visit(project, ada)
+    await Promise.all([pass(), pass()])
+    expect(await messages(id)).toHaveLength(1)
+    expect(await charged(project)).toEqual([{ meter: 'resolution_full_profile', records: 1 }])
+    expect(await read(id)).toMatchObject({ last_sent_at: expect.any(String), paused_by: null })
+  })
+
+  test('by two workers at once is reported and charged once', async () => {
+    const [project, ada] = [await openProject(), await person()]
+    const id = await rule(project, { kind: 'person', person: ada.hem }, { tier: 'resolution_hem' })
+    await visit(project, ada)
+    await Promise.all([pass(), pass(), pass()])
+    expect(await messages(id)).toHaveLength(1)
+    expect(await charged(project)).toEqual([{ meter: 'resolution_hem', records: 1 }])
+    expect((await messages(id))[0].data.visitor.first_name).toBeUndefined()
+  })
+
+  test('by several rules of a tier costs one record', async () => {
+    const [project, ada] = [await openProject(), await person({ company_domain: 'acme.example' })]
+    const { create, build } = events
+    const audience = await create(
+      {
+        entity: 'people',
+        include: { profile: { field: 'company_domain', op: 'eq', value: 'acme.example' } },
+      },
+      'Acme',
+      project,
+    )
+    await build(audience)
+    const rules = [
+      await rule(project, { kind: 'company', company_domain: 'Acme.example' }),
+      await rule(project, { kind: 'profile', filter: 'first_name:eq:Ada' }),
+      await rule(project, { kind: 'audience', audience_id: audience }),
+    ]
+    const other = await rule(project, { kind: 'company', company_domain: 'other.example' })
+    await visit(project, ada)
+    await pass()
+    for (const id of rules) expect(await messages(id)).toHaveLength(1)
+    expect(await messages(other)).toEqual([])
+    expect(await charged(project)).toEqual([{ meter: 'resolution_full_profile', records: 1 }])
+  })
+
+  test('whose process died between charge and message is sent later with the same id', async () => {
+    const [project, ada] = [await openProject(), await person()]
+    const id = await rule(project, { kind: 'person', person: ada.hem })
+    await visit(project, ada)
+    await match()
+    const { rows } = await events.postgres.query(
+      'SELECT match_id FROM visit_alert_matches WHERE visit_alert_id = $1',
+      [id],
+    )
+    // The message fails after the charge, as when the process is killed there.
+    await events.postgres.query(
+      'ALTER TABLE outbox_messages ADD CONSTRAINT broken CHECK (false) NOT VALID',
+    )
+    await report()
+    await events.postgres.query('ALTER TABLE outbox_messages DROP CONSTRAINT broken')
+    expect(problems.splice(0)).toHaveLength(1)
+    expect(await charged(project)).toHaveLength(1)
+    expect(await messages(id)).toEqual([])
+    await report()
+    expect(await messages(id)).toEqual([])
+    await events.postgres.query(
+      "UPDATE visit_alert_matches SET leased_until = now() - interval '1 s'",
+    )
+    await report()
+    expect((await messages(id)).map(({ message_id }) => message_id)).toEqual([rows[0].match_id])
+    expect(await charged(project)).toHaveLength(1)
+  })
+
+  test('of another organization’s or project’s visit is none', async () => {
+    const [project, ada] = [await openProject(), await person()]
+    const id = await rule(project, { kind: 'person', person: ada.hem })
+    await visit(await openProject(), ada)
+    await visit(project, ada, { organization_id: randomUUID() })
+    await visit(project, ada, { is_bot: true })
+    await pass()
+    expect(await messages(id)).toEqual([])
+    const headers = { 'x-organization': randomUUID() }
+    expect((await events.app.inject({ url: `${path}/${id}`, headers })).statusCode).toBe(404)
+  })
+})
+
+test('without budget nothing is sent, whether or not somebody visits, and the rule says so', async () => {
+  const [project, ada] = [await openProject(), await person()]
+  const [quiet, visited] = [await openProject(), project]
+  for (const each of [quiet, visited])
+    await events.postgres.query(
+      'INSERT INTO project_budgets (project_id, monthly_micros) VALUES ($1, 0)',
+      [each],
+    )
+  const id = await rule(visited, { kind: 'person', person: ada.hem })
+  const other = await rule(quiet, { kind: 'person', person: ada.hem })
+  await visit(project, ada)
+  await pass()
+  expect(await messages(id)).toEqual([])
+  expect(await charged(project)).toEqual([])
+  expect(await read(id)).toMatchObject({ paused_by: 'budget_exceeded', last_sent_at: null })
+  expect(await read(other)).toMatchObject({ paused_by: 'budget_exceeded', last_sent_at: null })
+})
+
+test('people who opted out are never reported, not even between match and message', async () => {
+  const [project, ada, bob] = [await openProject(), await person(), await person()]
+  const id = await rule(project, { kind: 'profile', filter: 'first_name:eq:Ada' })
+  const optOut = async (hem: string) => {
+    await addOptOut(events.postgres, organizationId, { hem })
+    await syncToClickHouse(events.postgres, events.clickhouse.live)
+  }
+  await optOut(ada.hem)
+  await visit(project, ada)
+  await pass()
+  expect(await messages(id)).toEqual([])
+  await visit(project, bob)
+  await match()
+  await optOut(bob.hem)
+  await report()
+  expect(await messages(id)).toEqual([])
+  expect(await charged(project)).toEqual([])
+})
+
+test('an erasure deletes the messages about the person', async () => {
+  const [project, ada, bob] = [await openProject(), await person(), await person()]
+  const id = await rule(project, { kind: 'profile', filter: 'first_name:eq:Ada' })
+  for (const each of [ada, bob]) await visit(project, each)
+  await pass()
+  expect(await messages(id)).toHaveLength(2)
+  await requestErasure(events.postgres, organizationId, { hem: ada.hem })
+  await carryOutErasures({ postgres: events.postgres, clickhouse: events.clickhouse.live })
+  expect((await messages(id)).map(({ data }) => data.visitor.hem)).toEqual([bob.hem])
+})
+
+test('a person who is being erased is never reported', async () => {
+  const [project, ada] = [await openProject(), await person()]
+  const id = await rule(project, { kind: 'person', person: ada.hem })
+  await events.postgres.query(
+    "INSERT INTO erasures (organization_id, hem, cookie_ids) VALUES ($1, $2, '{}')",
+    [organizationId, ada.hem],
+  )
+  await visit(project, ada)
+  await pass()
+  expect(await messages(id)).toEqual([])
+})
+
+describe('a rule', () => {
+  test('can be changed, switched off and deleted', async () => {
+    const [project, ada] = [await openProject(), await person()]
+    const id = await rule(project, { kind: 'person', person: ada.hem })
+    const payload = {
+      project_id: project,
+      name: 'Off',
+      tier: 'resolution_hem',
+      match: { kind: 'person', person: ada.hem },
+      active: false,
+    }
+    const put = (more: object) =>
+      events.app.inject({ method: 'PUT', url: `${path}/${id}`, payload: { ...payload, ...more } })
+    expect((await put({})).json().visit_alert).toMatchObject({
+      name: 'Off',
+      active: false,
+      version: 2,
+    })
+    await visit(project, ada)
+    await pass()
+    expect(await messages(id)).toEqual([])
+    expect((await put({ version: 1 })).json()).toMatchObject({ code: 'version_conflict' })
+    expect((await events.app.inject({ method: 'DELETE', url: `${path}/${id}` })).statusCode).toBe(
+      204,
+    )
+    expect((await events.app.inject({ url: `${path}/${id}` })).statusCode).toBe(404)
+  })
+
+  test.each<[string, object, string]>([
+    [
+      'a filter above its tier',
+      { tier: 'resolution_hem', match: { kind: 'profile', filter: 'first_name:eq:Ada' } },
+      'match.filter',
+    ],
+    [
+      'a company below the full profile',
+      { tier: 'resolution_hem', match: { kind: 'company', company_domain: 'a.example' } },
+      'tier',
+    ],
+    [
+      'a member of another kind',
+      { match: { kind: 'person', person: 'a@b.example', filter: 'x:eq:y' } },
+      'match.filter',
+    ],
+    ['nobody', { match: { kind: 'person' } }, 'match.person'],
+    ['no address', { match: { kind: 'person', person: 'nobody' } }, 'match.person'],
+    [
+      'an unknown audience',
+      { match: { kind: 'audience', audience_id: randomUUID() } },
+      'match.audience_id',
+    ],
+    ['session fields', { match: { kind: 'profile', filter: 'is_entry:eq:true' } }, 'match.filter'],
+    [
+      'a reader who may not see identities',
+      { match: { kind: 'person', person: 'a@b.example' }, member_ids: [plain] },
+      'member_ids',
+    ],
+  ])('is refused with %s', async (_, more, parameter) => {
+    const project_id = await openProject()
+    const answer = await ask({ project_id, name: 'x', tier: 'resolution_full_profile', ...more })
+    expect(answer).toMatchObject({ status: 400, body: { parameter } })
+  })
+})
+
+test('no pass failed', () => expect(problems).toEqual([]))
