@@ -1,6 +1,6 @@
 /**
- * Packs a release, `npm run packages [DIRECTORY]`: the service with its build, and the pixel and the client as
- * packages of their own, without the service and without dependencies. All have the version of Footfall.
+ * Packs a release: `npm run packages [DIRECTORY]`. The packages are the service with its build, the pixel and the
+ * client. The last two have no dependencies. All have the version of Footfall.
  */
 import { execFileSync } from 'node:child_process'
 import {
