@@ -192,7 +192,7 @@ function addIngest(program: Command): void {
     .command('list')
     .description('list the collectors')
     .action(async () => {
-      const { listCollectors } = await import('./ingest/spool/collectors.ts')
+      const { listCollectors } = await import('./platform/collectors.ts')
       await withAccounts(listCollectors)
     })
   collectors
@@ -201,7 +201,7 @@ function addIngest(program: Command): void {
       'give up the unshipped events of a removed collector, for which complete_until waits',
     )
     .action(async (id) => {
-      const { retireCollector } = await import('./ingest/spool/collectors.ts')
+      const { retireCollector } = await import('./platform/collectors.ts')
       await withAccounts((postgres) => retireCollector(postgres, id))
     })
 }

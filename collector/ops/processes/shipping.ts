@@ -5,11 +5,11 @@ import { type IdentityRefresh, keepIdentityFresh } from '../../identity/store/re
 import { recordDuplicates } from '../../ingest/shipper/duplicateEvents.ts'
 import type { ShipObserver } from '../../ingest/shipper/shipper.ts'
 import { openShippers, recoverSpool, type Shippers } from '../../ingest/shipper/shippers.ts'
-import { releaseCollector } from '../../ingest/spool/collectors.ts'
 import { type SpooledTable, spoolParts, unknownFiles } from '../../ingest/spool/layout.ts'
 import { makeSpool } from '../../ingest/spool/spools.ts'
 import { oldestWaitingAt } from '../../ingest/spool/waiting.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { releaseCollector } from '../../platform/collectors.ts'
 import { lockDirectory } from '../../platform/localStores/lock.ts'
 import type { Log } from '../../platform/log.ts'
 import {

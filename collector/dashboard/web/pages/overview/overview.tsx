@@ -30,24 +30,7 @@ export function Overview({
   hasGoals?: boolean
 }) {
   const { view, query, compared } = useView(projectId)
-  const key = JSON.stringify([query, compared])
-  const figures = useQueryOf(key, async () => {
-    const [now, before] = await Promise.all([
-      api.getAnalyticsOverview(query),
-      compared && api.getAnalyticsOverview({ ...query, ...compared }),
-    ])
-    const { overview, bots, imported } = now
-    return { overview, bots, imported, before: before?.overview }
-  })
-  // Goals that counts of days do not tell take longer than all else.
-  const conversions = useQueryOf(key, async () => {
-    if (!hasGoals) return null
-    const [now, before] = await Promise.all([
-      api.getAnalyticsConversions(query),
-      compared && api.getAnalyticsConversions({ ...query, ...compared }),
-    ])
-    return { ...now, before }
-  })
+  const { figures, conversions } = useFigures(query, compared, hasGoals)
   const annotations = useQuery(isShared() ? async () => [] : readAnnotations(projectId))
   const bots = figures.value?.bots
   const isEmpty =
@@ -107,6 +90,31 @@ export function Overview({
       </div>
     </Page>
   )
+}
+
+type View = ReturnType<typeof useView>
+
+/** The figures of a view, with those of the previous period. A hook. */
+function useFigures(query: View['query'], compared: View['compared'], hasGoals: boolean) {
+  const key = JSON.stringify([query, compared])
+  const figures = useQueryOf(key, async () => {
+    const [now, before] = await Promise.all([
+      api.getAnalyticsOverview(query),
+      compared && api.getAnalyticsOverview({ ...query, ...compared }),
+    ])
+    const { overview, bots, imported } = now
+    return { overview, bots, imported, before: before?.overview }
+  })
+  // Goals that counts of days do not tell take longer than all else.
+  const conversions = useQueryOf(key, async () => {
+    if (!hasGoals) return null
+    const [now, before] = await Promise.all([
+      api.getAnalyticsConversions(query),
+      compared && api.getAnalyticsConversions({ ...query, ...compared }),
+    ])
+    return { ...now, before }
+  })
+  return { figures, conversions }
 }
 
 /** Number of visitors who reach a goal; null until it is loaded, and without goals. */

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import type { Postgres } from '../../platform/postgres/pool.ts'
-import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { StartError } from '../../platform/startError.ts'
+import type { Postgres } from './postgres/pool.ts'
+import { inTransaction } from './postgres/transaction.ts'
 import { aheadMsMax } from './sharedClock.ts'
+import { StartError } from './startError.ts'
 
 /** Returns the collector id of a data directory, which the first start creates. */
 export function collectorIdOf(dataDir: string): string {

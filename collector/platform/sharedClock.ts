@@ -1,4 +1,4 @@
-import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { Postgres } from './postgres/pool.ts'
 
 /** Largest accepted lead of this machine's clock over PostgreSQL's. */
 export const aheadMsMax = 5_000
