@@ -2,7 +2,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -18,8 +18,12 @@ beforeAll(() => {
   files = packAll(join(directory, 'packed'))
 })
 
-/** The environment of a new user: no variable of this run is set. */
-const env = { PATH: process.env.PATH, HOME: directory, npm_config_cache: join(directory, 'cache') }
+/** The environment of a new user: no variable of this run is set. Only npm's cache is shared, to save downloads. */
+const env = {
+  PATH: process.env.PATH,
+  HOME: directory,
+  npm_config_cache: process.env.npm_config_cache ?? join(homedir(), '.npm'),
+}
 
 /** Installs packages into an empty folder. */
 async function installed(folder: string, ...names: string[]): Promise<string> {
@@ -30,7 +34,10 @@ async function installed(folder: string, ...names: string[]): Promise<string> {
     const file = files.find((each) => each.startsWith(`${name}-0`) || each.startsWith(`${name}-1`))
     return join(directory, 'packed', file!)
   })
-  await run('npm', ['install', '--no-audit', '--no-fund', ...paths], { cwd: path, env })
+  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...paths], {
+    cwd: path,
+    env,
+  })
   return path
 }
 

@@ -1,6 +1,6 @@
 /**
- * `npm run packages [DIRECTORY]` packs a release: the service with its build, the pixel, and the client. The pixel
- * and the client do not install the service and have no dependencies. All have the version of Footfall.
+ * Packs a release: `npm run packages [DIRECTORY]`. The packages are the service with its build, the pixel and the
+ * client. The last two have no dependencies. All have the version of Footfall.
  */
 import { execFileSync } from 'node:child_process'
 import {

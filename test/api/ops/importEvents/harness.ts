@@ -37,6 +37,10 @@ export async function openImporting() {
     }
   }
   const start = (...args: string[]) => run(command(...args))
+  const startExport = (product: string, ...args: string[]) => {
+    const pixel = product === 'plausible' ? [] : ['--pixel', pixelId]
+    return run([...cli, 'import', product, ...pixel, ...args])
+  }
   return {
     ...tenants,
     env,
@@ -49,10 +53,10 @@ export async function openImporting() {
       child.stdin!.end(stdin)
       return ended
     },
+    startExport,
     /** Runs `npx footfall import PRODUCT`. */
     importExport(product: string, args: string[]): Promise<Ended> {
-      const pixel = product === 'plausible' ? [] : ['--pixel', pixelId]
-      const { child, ended } = run([...cli, 'import', product, ...pixel, ...args])
+      const { child, ended } = startExport(product, ...args)
       child.stdin!.end()
       return ended
     },

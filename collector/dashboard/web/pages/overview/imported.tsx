@@ -1,6 +1,7 @@
 import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
+import { ShareBar } from '../../components/shareBar.tsx'
 import { wholeNumber } from '../../format.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import type { View, ViewQuery } from '../../view/view.ts'
@@ -79,19 +80,23 @@ function Values({
   of: readonly { value: string; visitors: number }[] | undefined
 }) {
   if (!of) return null
+  const most = Math.max(...of.map(({ visitors }) => visitors), 1)
   return (
-    <table>
+    <table class="panel-rows imported">
       <thead>
         <tr>
-          <th>{name}</th>
-          <th class="number">Visitors</th>
+          <th scope="col">{name}</th>
+          <th scope="col">Visitors</th>
         </tr>
       </thead>
       <tbody>
         {of.map(({ value, visitors }) => (
           <tr key={value}>
-            <td>{value}</td>
-            <td class="number">{wholeNumber(visitors)}</td>
+            <th scope="row" title={value}>
+              <ShareBar of={visitors / most} />
+              <span class="imported-value">{value}</span>
+            </th>
+            <td>{wholeNumber(visitors)}</td>
           </tr>
         ))}
       </tbody>
