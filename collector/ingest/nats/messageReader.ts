@@ -1,0 +1,82 @@
+import type { Consumer, JsMsg } from '@nats-io/jetstream'
+import type { NatsLink } from './natsLink.ts'
+
+/** A message of a stream. */
+export interface ReadMessage {
+  seq: number
+  record: Uint8Array
+}
+
+const fetchMessages = 200
+const fetchMs = 1_000
+/** NATS deletes a consumer that nobody asks for this long. */
+const inactiveNs = 30 * 1e9
+
+/**
+ * Reads the messages of a stream in their order, from a position on. It uses a consumer of JetStream without
+ * acknowledgements, which remembers only what it has sent: PostgreSQL has the committed position.
+ */
+export class MessageReader {
+  readonly #link: NatsLink
+  readonly #stream: string
+  #next: number
+  #consumer: { name: string; consumer: Consumer } | null = null
+
+  constructor(link: NatsLink, stream: string, from: number) {
+    this.#link = link
+    this.#stream = stream
+    this.#next = from
+  }
+
+  /** Yields the messages that exist now or arrive within a second. Throws if NATS does not answer. */
+  async *read(): AsyncGenerator<ReadMessage> {
+    const { consumer } = (this.#consumer ??= await this.#open())
+    try {
+      const fetched = await consumer.fetch({ max_messages: fetchMessages, expires: fetchMs })
+      for await (const message of fetched) {
+        // A message was lost on its way to us. The next consumer starts with it.
+        if (isGap(message, this.#next)) {
+          await this.#drop()
+          return
+        }
+        this.#next = message.seq + 1
+        yield { seq: message.seq, record: message.data }
+      }
+    } catch (error) {
+      await this.#drop()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#drop()
+  }
+
+  async #open() {
+    const client = await this.#link.ready()
+    const { name } = await client.manager.consumers.add(this.#stream, {
+      ack_policy: 'none',
+      deliver_policy: 'by_start_sequence',
+      opt_start_seq: this.#next,
+      inactive_threshold: inactiveNs,
+      mem_storage: true,
+      num_replicas: 1,
+      max_deliver: 1,
+    })
+    const consumer = await client.stream.consumers.get(this.#stream, name)
+    return { name, consumer }
+  }
+
+  async #drop(): Promise<void> {
+    const dropped = this.#consumer
+    this.#consumer = null
+    if (dropped)
+      await this.#link.client?.manager.consumers
+        .delete(this.#stream, dropped.name)
+        .catch(() => false)
+  }
+}
+
+/** Messages are only deleted from the beginning of a stream, so a consumer skips none after its first. */
+const isGap = (message: JsMsg, next: number): boolean =>
+  message.seq > next && message.info.deliverySequence > 1
