@@ -7,12 +7,14 @@ import { inject } from 'vitest'
 import type { NatsSettings } from '../../collector/config.ts'
 import { type NatsShipping, openNatsShipping } from '../../collector/ingest/nats/natsShipping.ts'
 import { openNatsLogs } from '../../collector/ingest/nats/openNatsLogs.ts'
+import { allStreams, infoOf } from '../../collector/ingest/nats/streams.ts'
 import { registerCollector } from '../../collector/ingest/spool/collectors.ts'
 import { makeSpool, openSpools } from '../../collector/ingest/spool/spools.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
+import { waitFor } from '../harness/service.ts'
 
 /** The stores that the machines of a test share. */
 export interface Shared {
@@ -90,8 +92,15 @@ export async function startMachine(
       noRoom: () => {},
     },
   )
-  const { logs, close } = await openNatsLogs(settings, spools, { receivedFrom: mark })
-  await shipping.link.ready()
+  const { logs, link, close } = await openNatsLogs(settings, spools, { receivedFrom: mark })
+  // Until then, rows would go into the spool.
+  const { manager } = await link.ready()
+  await waitFor('the streams', () =>
+    Promise.all(allStreams(settings).map(({ name }) => infoOf(manager, name))).then(
+      (found) => found.every((info) => info?.cluster?.leader),
+      () => false,
+    ),
+  )
   return {
     collectorId,
     directory,

@@ -27,7 +27,9 @@ afterEach(async () => {
   await shared.close()
 })
 
-const start = async (...options: Parameters<typeof startMachine> extends [unknown, ...infer R] ? R : never) => {
+const start = async (
+  ...options: Parameters<typeof startMachine> extends [unknown, ...infer R] ? R : never
+) => {
   const machine = await startMachine(shared, ...options)
   machines.push(machine)
   return machine

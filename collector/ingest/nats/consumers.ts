@@ -1,3 +1,4 @@
+import type { NatsSettings } from '../../config.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -7,7 +8,6 @@ import type { SpooledTable } from '../spool/layout.ts'
 import type { NatsLink } from './natsLink.ts'
 import { PartitionConsumer } from './partitionConsumer.ts'
 import { type PartitionLease, PartitionLeases } from './partitionLeases.ts'
-import type { NatsSettings } from '../../config.ts'
 import { allStreams, type LogStream, partitionCount } from './streams.ts'
 
 export interface ConsumersOptions {
@@ -74,8 +74,7 @@ export class Consumers {
       if (!consumer.lease.isHeld()) this.#release(name, consumer, 0)
     for (const [name, consumer] of [...this.#consumers].slice(share))
       this.#release(name, consumer, releaseMs)
-    for (const lease of await this.#leases.acquire(share - this.#consumers.size))
-      this.#start(lease)
+    for (const lease of await this.#leases.acquire(share - this.#consumers.size)) this.#start(lease)
     await Promise.all([...this.#consumers.values()].map((consumer) => consumer.check()))
   }
 

@@ -9,6 +9,8 @@ export interface ReadMessage {
 
 const fetchMessages = 200
 const fetchMs = 1_000
+/** After so many fetches without a message, it asks whether the consumer still exists. */
+const emptyMax = 2
 /** NATS deletes a consumer that nobody asks for this long. */
 const inactiveNs = 30 * 1e9
 
@@ -20,6 +22,8 @@ export class MessageReader {
   readonly #link: NatsLink
   readonly #stream: string
   #next: number
+  /** How many fetches in a row found nothing. */
+  #empty = 0
   #consumer: { name: string; consumer: Consumer } | null = null
 
   constructor(link: NatsLink, stream: string, from: number) {
@@ -30,26 +34,38 @@ export class MessageReader {
 
   /** Yields the messages that exist now or arrive within a second. Throws if NATS does not answer. */
   async *read(): AsyncGenerator<ReadMessage> {
-    const { consumer } = (this.#consumer ??= await this.#open())
+    this.#consumer ??= await this.#open()
+    const { consumer } = this.#consumer
     try {
+      let isEmpty = true
       const fetched = await consumer.fetch({ max_messages: fetchMessages, expires: fetchMs })
       for await (const message of fetched) {
         // A message was lost on its way to us. The next consumer starts with it.
         if (isGap(message, this.#next)) {
-          await this.#drop()
+          this.#drop()
           return
         }
+        isEmpty = false
         this.#next = message.seq + 1
         yield { seq: message.seq, record: message.data }
       }
+      this.#empty = isEmpty ? this.#empty + 1 : 0
+      if (this.#empty >= emptyMax) await this.#check()
     } catch (error) {
-      await this.#drop()
+      this.#drop()
       throw error
     }
   }
 
-  async close(): Promise<void> {
-    await this.#drop()
+  /** A consumer disappears with its server, and then sends nothing. Throws if this one did. */
+  async #check(): Promise<void> {
+    this.#empty = 0
+    const client = await this.#link.ready()
+    if (this.#consumer) await client.manager.consumers.info(this.#stream, this.#consumer.name)
+  }
+
+  close(): void {
+    this.#drop()
   }
 
   async #open() {
@@ -67,13 +83,12 @@ export class MessageReader {
     return { name, consumer }
   }
 
-  async #drop(): Promise<void> {
+  #drop(): void {
     const dropped = this.#consumer
     this.#consumer = null
+    // NATS deletes it later if this fails.
     if (dropped)
-      await this.#link.client?.manager.consumers
-        .delete(this.#stream, dropped.name)
-        .catch(() => false)
+      this.#link.client?.manager.consumers.delete(this.#stream, dropped.name).catch(() => false)
   }
 }
 

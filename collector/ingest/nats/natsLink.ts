@@ -1,5 +1,5 @@
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
-import type { NatsConnection } from '@nats-io/transport-node'
+import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node'
 import { StartError } from '../../platform/startError.ts'
 
 /** A connection to NATS with JetStream's interfaces. */
@@ -74,15 +74,16 @@ export async function openNatsLink(servers: readonly string[]): Promise<NatsLink
 }
 
 /** Credentials and TLS are in the addresses; all servers of a cluster share them. */
-function addressOf(servers: readonly string[]) {
+function addressOf(servers: readonly string[]): NodeConnectionOptions {
   const urls = servers.map((server) => new URL(server))
   const { username, password } = urls[0]!
   const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)]
-  return {
+  const address: NodeConnectionOptions = {
     servers: urls.map(({ host }) => host),
     tls: urls.some(({ protocol }) => protocol === 'tls:') ? {} : null,
-    ...(user && (pass ? { user, pass } : { token: user })),
   }
+  if (!user) return address
+  return pass ? { ...address, user, pass } : { ...address, token: user }
 }
 
 /** The packages are optional: only a service with several machines needs them. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { NatsSettings } from '../../config.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { type EventLog, LogUnavailable } from '../log/eventLog.ts'
 import { FrameEncoder } from '../spool/frame.ts'
@@ -6,7 +7,6 @@ import type { Spool } from '../spool/spool.ts'
 import { ConsumedMark } from './consumedMark.ts'
 import type { NatsLink } from './natsLink.ts'
 import { publish } from './publish.ts'
-import type { NatsSettings } from '../../config.ts'
 import { infoOf, type LogStream, partitionOf } from './streams.ts'
 
 export interface NatsLogOptions {
@@ -121,10 +121,17 @@ export class NatsLog implements EventLog {
   lowMark(): number {
     const pending = [...this.#fallenBack, ...this.#flushed]
     for (const lane of this.#lanes) pending.push(...lane.group, ...lane.waiting)
-    const pendingFrom = pending.reduce((least, { receivedAt }) => Math.min(least, receivedAt), Infinity)
+    const pendingFrom = pending.reduce(
+      (least, { receivedAt }) => Math.min(least, receivedAt),
+      Infinity,
+    )
     const mark = this.#options.spool.lowMark(pendingFrom)
     const before = this.#positions
-    if (before) this.#consumed.note(mark, this.#acked.map((seq, at) => Math.max(seq, before[at]!)))
+    if (before)
+      this.#consumed.note(
+        mark,
+        this.#acked.map((seq, at) => Math.max(seq, before[at]!)),
+      )
     return this.#consumed.read(this.#committed)
   }
 

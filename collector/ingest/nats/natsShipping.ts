@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { NatsSettings } from '../../config.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -10,7 +11,6 @@ import { Forwarder } from './forwarder.ts'
 import type { NatsLink } from './natsLink.ts'
 import { openNatsLink } from './natsLink.ts'
 import { readProgress } from './partitionLeases.ts'
-import type { NatsSettings } from '../../config.ts'
 import { ensureStreams, infoOf, streamsOf } from './streams.ts'
 
 export interface NatsShippingOptions {

@@ -72,6 +72,8 @@ export class PartitionConsumer {
   async stop(timeoutMs: number): Promise<void> {
     this.#stopping.abort()
     await this.#running
+    // Rows that no shipper has stay in the log.
+    this.#batch = null
     await this.#shipper?.stop(timeoutMs)
     await this.#options.leases.release(this.lease, this.#isClean).catch(() => {})
   }
@@ -90,7 +92,8 @@ export class PartitionConsumer {
 
   /** Reads until it is stopped or NATS fails. The shipper of an earlier call continues. */
   async #consume(signal: AbortSignal): Promise<void> {
-    const opened = (this.#opened ??= await this.#open())
+    this.#opened ??= await this.#open()
+    const opened = this.#opened
     const reader = new MessageReader(this.#options.link, this.#options.stream.name, opened.next)
     try {
       while (!signal.aborted) {
@@ -102,7 +105,7 @@ export class PartitionConsumer {
         }
       }
     } finally {
-      await reader.close()
+      reader.close()
     }
   }
 
@@ -279,6 +282,6 @@ async function readRange(
     }
     return records
   } finally {
-    await reader.close()
+    reader.close()
   }
 }

@@ -118,8 +118,7 @@ export class PartitionLeases {
         stream,
         token,
         mayOtherInsertsRun: was_owned,
-        isHeld: () =>
-          this.#held.get(stream) === held && performance.now() - held.heardAt < heldMs,
+        isHeld: () => this.#held.get(stream) === held && performance.now() - held.heardAt < heldMs,
       }
     })
   }

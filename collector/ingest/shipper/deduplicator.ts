@@ -187,11 +187,9 @@ export class Deduplicator {
    * first minutes.
    */
   async #warm(): Promise<void> {
-    const warmed = await warmRecentIds(
-      this.#clickhouse,
-      this.#now() - warmedMs,
-      this.#scope,
-    ).catch(() => null)
+    const warmed = await warmRecentIds(this.#clickhouse, this.#now() - warmedMs, this.#scope).catch(
+      () => null,
+    )
     if (warmed) this.#seen = warmed
     this.#isWarm = true
   }

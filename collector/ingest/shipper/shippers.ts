@@ -57,7 +57,11 @@ export function openShippers(
  * Passes the segments of an ended process in a part of a spool to the shippers. At the start of the service,
  * some may have been inserted; after the death of a worker alone, none was.
  */
-export function recoverSpool(part: string, shippers: SegmentShippers, isServiceStart: boolean): void {
+export function recoverSpool(
+  part: string,
+  shippers: SegmentShippers,
+  isServiceStart: boolean,
+): void {
   for (const { table, path } of tableDirectories(part)) {
     const waiting = recoverSegments(path)
     if (isServiceStart) shippers[table].addUncertain([...waiting, ...segmentsIn(path, 'done')])

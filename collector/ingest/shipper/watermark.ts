@@ -26,11 +26,9 @@ export function keepWatermark({
   log,
 }: {
   /** Returns the mark of each worker; null if one does not answer. */
-  workers: { lowMarks(
-      latestMs: number,
-      published: number,
-      committed: number[],
-    ): Promise<number[] | null> }
+  workers: {
+    lowMarks(latestMs: number, published: number, committed: number[]): Promise<number[] | null>
+  }
   shipper: Pick<Shipper, 'lowMark' | 'noticeRestart'>
   /** How far the shippers of a replicated log are; null: the log is the spool of this machine. */
   readProgress?: (() => Promise<{ committed: number[]; doubtfulFrom: number }>) | null | undefined

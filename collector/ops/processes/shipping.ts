@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, duties } from '../../config.ts'
 import { type IdentityRefresh, keepIdentityFresh } from '../../identity/store/refresh.ts'
+import { type LogProgress, openNatsShipping } from '../../ingest/nats/natsShipping.ts'
 import { recordDuplicates } from '../../ingest/shipper/duplicateEvents.ts'
 import type { ShipObserver } from '../../ingest/shipper/shipper.ts'
-import { openNatsShipping, type LogProgress } from '../../ingest/nats/natsShipping.ts'
 import { openShippers, recoverSpool, type SegmentShippers } from '../../ingest/shipper/shippers.ts'
 import { releaseCollector } from '../../ingest/spool/collectors.ts'
 import { type SpooledTable, spoolParts, unknownFiles } from '../../ingest/spool/layout.ts'
@@ -73,12 +73,7 @@ export async function openShipping(
     }))
   const shippers =
     nats?.forwarders ??
-    openShippers(
-      shipping,
-      { postgresUrl: postgres.url, collectorId },
-      deadLetterDirectory,
-      observe,
-    )
+    openShippers(shipping, { postgresUrl: postgres.url, collectorId }, deadLetterDirectory, observe)
   const recovered = new Set<string>()
   const recover = async (directory: string) => {
     const worker = await lockDirectory(directory, workerLockWaitMs)

@@ -88,7 +88,11 @@ class WorkerPool implements Workers {
     }
   }
 
-  async lowMarks(latestMs: number, published: number, committed: number[]): Promise<number[] | null> {
+  async lowMarks(
+    latestMs: number,
+    published: number,
+    committed: number[],
+  ): Promise<number[] | null> {
     if (this.#running.size < this.#options.count) return null
     const request = randomUUID()
     const marks = await Promise.all(
