@@ -61,7 +61,8 @@ export async function startMachine(
   const collectorId = randomUUID()
   const { mark } = await registerCollector(postgres, collectorId)
   const told = { shipped: 0, duplicates: 0, deadLetters: [] as string[], retries: [] as string[] }
-  const log = { warn: () => {}, error: () => {} }
+  const warnings: string[] = []
+  const log = { warn: (a: any, b: string) => warnings.push(`${b} ${JSON.stringify(a)}`), error: () => {} }
   const shipping: NatsShipping = await openNatsShipping({
     settings,
     postgres,
@@ -107,6 +108,7 @@ export async function startMachine(
     shipping,
     logs,
     told,
+    warnings,
     /** Segments that its spool has sealed. */
     sealed,
     /** The time until which ClickHouse has all its events. */
