@@ -21,7 +21,7 @@ export interface NatsServers {
   kill(index: number): Promise<void>
   /** Suspends a node, or continues it. */
   signal(index: number, signal: NodeJS.Signals): void
-  /** Starts killed nodes again, and waits until the cluster has a leader. */
+  /** Starts killed nodes again, and waits until all nodes have caught up. */
   startAgain(): Promise<void>
   stop(): Promise<void>
 }
@@ -72,7 +72,9 @@ cluster { name: footfall, listen: 127.0.0.1:${route}
     signal: (index, signal) => void nodes[index]!.process?.kill(signal),
     async startAgain() {
       for (const node of nodes) if (!node.process) start(node)
-      await waitFor('a leader of NATS', () => Promise.any(nodes.map(hasLeader)).catch(() => false))
+      await waitFor('all nodes of NATS', () =>
+        Promise.all(nodes.map(isCurrent)).then((all) => all.every(Boolean)),
+      )
     },
     async stop() {
       await Promise.all(nodes.map(end))
@@ -83,12 +85,9 @@ cluster { name: footfall, listen: 127.0.0.1:${route}
   return servers
 }
 
-/** Rejects unless the node knows a leader of JetStream. */
-async function hasLeader({ monitor }: Node): Promise<true> {
-  const answer = await fetch(`http://127.0.0.1:${monitor}/jsz`)
-  const { meta_cluster } = (await answer.json()) as {
-    meta_cluster?: { leader?: string; cluster_size: number }
-  }
-  if (!meta_cluster?.leader) throw new Error('no leader')
-  return true
-}
+/** Whether a node has all that its streams contain, so that another may be killed. */
+const isCurrent = ({ monitor }: Node): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${monitor}/healthz`).then(
+    (answer) => answer.ok,
+    () => false,
+  )

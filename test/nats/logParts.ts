@@ -61,8 +61,7 @@ export async function startMachine(
   const collectorId = randomUUID()
   const { mark } = await registerCollector(postgres, collectorId)
   const told = { shipped: 0, duplicates: 0, deadLetters: [] as string[], retries: [] as string[] }
-  const warnings: string[] = []
-  const log = { warn: (a: any, b: string) => warnings.push(`${b} ${JSON.stringify(a)}`), error: () => {} }
+  const log = { warn: () => {}, error: () => {} }
   const shipping: NatsShipping = await openNatsShipping({
     settings,
     postgres,
@@ -108,7 +107,6 @@ export async function startMachine(
     shipping,
     logs,
     told,
-    warnings,
     /** Segments that its spool has sealed. */
     sealed,
     /** The time until which ClickHouse has all its events. */

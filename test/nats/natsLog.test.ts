@@ -100,10 +100,6 @@ describe('NATS fails', () => {
     await nats.startAgain()
     await nats.kill(1)
     await appendAll(machine, all.slice(400))
-    setInterval(async () => {
-      const progress = await machine.shipping.readProgress().catch((e) => e.message)
-      console.log(new Date().toISOString(), JSON.stringify(progress), machine.shipping.link.client !== null, machine.told.retries.slice(-2), machine.sealed.length, machine.shipping.forwarders.events.backlog, machine.shipping.owned().length, await machine.completeUntil() - Date.now(), machine.warnings.slice(-3))
-    }, 4000).unref()
     const now = Date.now()
     await waitFor('the watermark', async () => (await machine.completeUntil()) > now)
     expect(await storedIds(shared.clickhouse)).toEqual(all)

@@ -9,6 +9,8 @@ export interface ReadMessage {
 
 const fetchMessages = 200
 const fetchMs = 1_000
+/** How long a request may take that should end within `fetchMs`. */
+const silentMs = 3_000
 /** After so many fetches without a message, it asks whether the consumer still exists. */
 const emptyMax = 2
 /** NATS deletes a consumer that nobody asks for this long. */
@@ -38,16 +40,33 @@ export class MessageReader {
     const { consumer } = this.#consumer
     try {
       let isEmpty = true
+      let isBusy = false
+      let isSilent = false
       const fetched = await consumer.fetch({ max_messages: fetchMessages, expires: fetchMs })
-      for await (const message of fetched) {
-        // A message was lost on its way to us. The next consumer starts with it.
-        if (isGap(message, this.#next)) {
-          this.#drop()
-          return
+      // A request that a broken connection has lost gets no end.
+      const guard = setInterval(() => {
+        isSilent = !isBusy
+        if (isSilent) fetched.stop()
+      }, silentMs)
+      try {
+        for await (const message of fetched) {
+          // A message was lost on its way to us. The next consumer starts with it.
+          if (isGap(message, this.#next)) {
+            this.#drop()
+            return
+          }
+          isEmpty = false
+          this.#next = message.seq + 1
+          isBusy = true
+          yield { seq: message.seq, record: message.data }
+          isBusy = false
         }
-        isEmpty = false
-        this.#next = message.seq + 1
-        yield { seq: message.seq, record: message.data }
+      } finally {
+        clearInterval(guard)
+      }
+      if (isSilent) {
+        this.#drop()
+        return
       }
       this.#empty = isEmpty ? this.#empty + 1 : 0
       if (this.#empty >= emptyMax) await this.#check()
