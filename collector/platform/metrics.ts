@@ -80,6 +80,22 @@ export const spoolOldestSeconds = new Gauge({
   labelNames: ['table'],
   registers,
 })
+export const logUp = new Gauge({
+  name: 'footfall_log_up',
+  help: 'Whether this machine is connected to NATS, 1 or 0. Absent without NATS_URL.',
+  labelNames: ['log'],
+  registers,
+})
+export const logPartitions = new Gauge({
+  name: 'footfall_log_partitions',
+  help: 'Partitions of the log in NATS that this machine consumes.',
+  registers,
+})
+export const logFallbackRows = new Counter({
+  name: 'footfall_log_fallback_rows_total',
+  help: 'Rows that went into the spool because NATS was unavailable.',
+  registers,
+})
 export const shardUp = new Gauge({
   name: 'footfall_clickhouse_shard_up',
   help: 'Whether a shard of ClickHouse answers, 1 or 0. A segment of the spool waits for all shards of its rows.',

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
 import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node'
 import { StartError } from '../../platform/startError.ts'
@@ -29,11 +30,10 @@ export async function openNatsLink(servers: readonly string[]): Promise<NatsLink
   let client: NatsClient | null = null
   let isConnected = false
   let isClosed = false
-  const open = async (): Promise<NatsClient> => {
-    const connection = await connect({
+  const connectOnce = () =>
+    connect({
       ...addressOf(servers),
       name: 'footfall',
-      waitOnFirstConnect: true,
       maxReconnectAttempts: -1,
       reconnectTimeWait: reconnectMs,
       timeout: connectTimeoutMs,
@@ -41,6 +41,13 @@ export async function openNatsLink(servers: readonly string[]): Promise<NatsLink
       maxPingOut: 2,
       ignoreAuthErrorAbort: true,
     })
+  const open = async (): Promise<NatsClient> => {
+    let connection = await connectOnce().catch(() => null)
+    while (!connection) {
+      if (isClosed) throw new Error('the connection to NATS was closed')
+      await delay(reconnectMs)
+      connection = await connectOnce().catch(() => null)
+    }
     if (isClosed) await connection.close()
     isConnected = true
     void (async () => {

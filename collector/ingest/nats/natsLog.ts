@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NatsSettings } from '../../config.ts'
+import { logFallbackRows } from '../../platform/metrics.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { type EventLog, LogUnavailable } from '../log/eventLog.ts'
 import { FrameEncoder } from '../spool/frame.ts'
@@ -230,6 +231,7 @@ export class NatsLog implements EventLog {
       for (const { reject } of appended) reject(new LogUnavailable(reason))
     else {
       this.#fallenBack.push(...appended)
+      for (const { rows } of appended) logFallbackRows.inc(rows.length)
       this.#fallingBack ??= this.#fallBack().finally(() => {
         this.#fallingBack = null
       })

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { NatsSettings } from '../../config.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Log } from '../../platform/log.ts'
+import { logPartitions, logUp } from '../../platform/metrics.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { ShipObserver } from '../shipper/shipper.ts'
 import { keepShippedMs, type SegmentShippers } from '../shipper/shippers.ts'
@@ -33,6 +34,8 @@ export interface NatsShipping {
   /** Take the segments of the spools. */
   readonly forwarders: SegmentShippers
   readonly link: NatsLink
+  /** Updates the metrics. */
+  measure(): void
   /** Names of the streams that this machine consumes. */
   owned(): string[]
   /** Reads which positions of the events are committed, and tells the forwarder. */
@@ -86,6 +89,10 @@ export async function openNatsShipping(options: NatsShippingOptions): Promise<Na
   return {
     forwarders,
     link,
+    measure() {
+      logUp.set({ log: 'nats' }, link.client ? 1 : 0)
+      logPartitions.set(consumers?.owned.length ?? 0)
+    },
     owned: () => consumers?.owned ?? [],
     async readProgress() {
       const progress = await readProgress(postgres, names)

@@ -35,6 +35,8 @@ export interface Shipping {
   readonly shippers: SegmentShippers
   /** How far the shippers of the replicated log are; null: the log is the spool of this machine. */
   readonly readProgress: (() => Promise<LogProgress>) | null
+  /** Updates the metrics of the replicated log. */
+  measureLog(): void
   readonly spoolDirectory: string
   readonly deadLetterDirectory: string
   /** Returns the spool directory of the worker with this index. */
@@ -91,6 +93,7 @@ export async function openShipping(
   return {
     shippers,
     readProgress: nats?.readProgress ?? null,
+    measureLog: nats?.measure ?? (() => {}),
     spoolDirectory,
     deadLetterDirectory,
     directoryOf,
