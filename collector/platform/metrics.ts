@@ -1,8 +1,26 @@
-import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client'
+import { packageVersion } from './paths.ts'
 
 /** Metrics of a process. Each process has its own; `/metrics` adds those of all processes of the machine. */
 export const registry = new Registry()
 const registers = [registry]
+
+collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 })
+
+new Gauge({
+  name: 'footfall_build_info',
+  help: 'Always 1; its labels are the versions of Footfall and Node.',
+  labelNames: ['version', 'node'],
+  aggregator: 'max',
+  registers,
+}).set({ version: packageVersion, node: process.versions.node }, 1)
 
 export const acceptedEvents = new Counter({
   name: 'footfall_events_accepted_total',

@@ -75,9 +75,7 @@ export class Forwarder implements SegmentShipper {
     const forwarded = { receivedFrom: spoolPartition.receivedFrom(path), positions: null }
     this.#uncommitted.push(forwarded)
     this.#waiting.push({ path, forwarded })
-    this.#running ??= this.#run().finally(() => {
-      this.#running = null
-    })
+    this.#running ??= this.#run()
   }
 
   /** Also takes segments that an earlier start has shipped itself: the log removes duplicate events. */
@@ -113,6 +111,8 @@ export class Forwarder implements SegmentShipper {
         await delay(retryMs, undefined, { signal }).catch(() => {})
       }
     }
+    // Without a wait after the last look: a segment that arrives from now on starts the next run.
+    this.#running = null
   }
 
   /** Publishes the rows of a segment, and returns the last position of each partition. */

@@ -232,9 +232,7 @@ export class NatsLog implements EventLog {
     else {
       this.#fallenBack.push(...appended)
       for (const { rows } of appended) logFallbackRows.inc(rows.length)
-      this.#fallingBack ??= this.#fallBack().finally(() => {
-        this.#fallingBack = null
-      })
+      this.#fallingBack ??= this.#fallBack()
     }
   }
 
@@ -250,6 +248,8 @@ export class NatsLog implements EventLog {
       )
       this.#flushed = []
     }
+    // Without a wait after the last look: rows that arrive from now on start the next run.
+    this.#fallingBack = null
   }
 
   /** Reads the last positions once: an earlier process of this worker may have published up to there. */
