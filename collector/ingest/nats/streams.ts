@@ -46,7 +46,7 @@ export function partitionOf(row: string, partitions: number): number {
 
 /** The SQL condition for the events of a partition: the same hash as `partitionOf`. */
 export const partitionCondition = {
-  sql: `CRC32IEEE(concat(toString(project_id), toString(event_id))) % {partitions:UInt32} = {partition:UInt32}`,
+  sql: `CRC32(concat(toString(project_id), toString(event_id))) % {partitions:UInt32} = {partition:UInt32}`,
   paramsOf: (partition: number, partitions: number) => ({ partition, partitions }),
 }
 
