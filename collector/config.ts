@@ -99,7 +99,7 @@ export interface NatsSettings {
   replicas: number
   /** Number of the partitions of events. */
   partitions: number
-  /** Where rows go while NATS is unavailable: into the collector's spool, or nowhere (the beacon is refused). */
+  /** Where rows go while NATS is unavailable: `spool` keeps them on the collector's disk, `refuse` refuses the beacon. */
   whenAway: 'spool' | 'refuse'
 }
 

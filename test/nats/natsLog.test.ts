@@ -1,4 +1,4 @@
-/** The log in NATS JetStream, with three real servers: what is acknowledged is in ClickHouse once. */
+/** The log in NATS JetStream, with three real servers: ClickHouse has each acknowledged event once. */
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
