@@ -192,7 +192,7 @@ function addIngest(program: Command): void {
     .command('list')
     .description('list the collectors')
     .action(async () => {
-      const { listCollectors } = await import('./ingest/spool/collectors.ts')
+      const { listCollectors } = await import('./platform/collectors.ts')
       await withAccounts(listCollectors)
     })
   collectors
@@ -201,7 +201,7 @@ function addIngest(program: Command): void {
       'give up the unshipped events of a removed collector, for which complete_until waits',
     )
     .action(async (id) => {
-      const { retireCollector } = await import('./ingest/spool/collectors.ts')
+      const { retireCollector } = await import('./platform/collectors.ts')
       await withAccounts((postgres) => retireCollector(postgres, id))
     })
 }
@@ -313,12 +313,29 @@ async function addLoading(program: Command): Promise<void> {
       await runIdentityCommand(openStore, name, args)
     })
   }
-  const { importUsage } = await import('./ops/importEvents/usage.ts')
+  const { historyUsage, importUsage, productUsage } = await import('./ops/importEvents/usage.ts')
   const events = program.command('events').description('import events')
   add(events, 'import', 'import the history of a site from files', importUsage).action(
     async (args) => {
       const { runImportCommand } = await import('./ops/importEvents/importCommand.ts')
       await runImportCommand(readConfig(process.env), args)
+    },
+  )
+  const products = program.command('import').description('import the export of another product')
+  for (const [name, does] of [
+    ['ga4', 'import the BigQuery export of Google Analytics 4'],
+    ['matomo', "import Matomo's visit log"],
+    ['umami', 'import a dump of Umami, or its website_event as CSV'],
+  ] as const) {
+    add(products, name, does, productUsage).action(async (args) => {
+      const { runImportCommand } = await import('./ops/importEvents/importCommand.ts')
+      await runImportCommand(readConfig(process.env), args, name)
+    })
+  }
+  add(products, 'plausible', "import Plausible's daily figures as history", historyUsage).action(
+    async (args) => {
+      const { runHistoryCommand } = await import('./ops/importHistory/historyCommand.ts')
+      await runHistoryCommand(readConfig(process.env), args)
     },
   )
   const intent = program.command('intent').description('load intent data')

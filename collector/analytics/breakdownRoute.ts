@@ -11,6 +11,7 @@ import { FiguresMeta, metaOf, Revenue, tags } from './analyticsSchemas.ts'
 import { readBreakdowns } from './breakdowns.ts'
 import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
 import { readGoal } from './goals.ts'
+import { findImportedDays, ImportedValues, readImportedValues } from './imported/importedDays.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { requireShared, withoutPersons } from './sharePolicy.ts'
 
@@ -56,6 +57,7 @@ const Breakdown = Type.Object(
   {
     values: Type.Array(Value),
     has_more: Type.Boolean({ description: 'True if the limit left out values.' }),
+    imported: Type.Optional(ImportedValues),
   },
   { title: 'AnalyticsBreakdown', additionalProperties: false },
 )
@@ -122,9 +124,21 @@ export const breakdownRoute =
             ? null
             : await readGoal(deps.postgres, request.principal, project_id, name)
         const breakdowns = await readBreakdowns(queryExecutor, plan, dimensions, { limit, goal })
-        for (const breakdown of Object.values(breakdowns))
-          breakdown.values = withoutPersons(request.principal, breakdown.values)
-        return { breakdowns, meta: metaOf(request, plan) }
+        const days = await findImportedDays(queryExecutor, plan)
+        const shown = Object.fromEntries(
+          await Promise.all(
+            Object.entries(breakdowns).map(async ([name, breakdown]) => {
+              const values = withoutPersons(request.principal, breakdown.values)
+              const imported = await readImportedValues(queryExecutor, days, {
+                principal: request.principal,
+                dimension: name,
+                limit,
+              })
+              return [name, { ...breakdown, values, ...imported }] as const
+            }),
+          ),
+        )
+        return { breakdowns: shown, meta: metaOf(request, plan) }
       },
     )
   }

@@ -3,7 +3,7 @@ import type { Principal } from '../api/access/principal.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { type Filter, pathIntoEventData } from '../events/query/filter.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-import type { Queryable } from '../platform/postgres/transaction.ts'
+import { type VersionedList, versionedLists } from '../platform/postgres/versionedList.ts'
 
 import { readFreeFilters } from './figuresRequest.ts'
 
@@ -47,20 +47,15 @@ export const conditionsOf = ({ filter, value }: Goal): GoalConditions => ({
 })
 
 /** A project's goals. */
-export interface Goals {
-  goals: Goal[]
-  /** 0 if the project never had goals. */
-  version: number
-  updated_at: Date | null
-}
+export type Goals = VersionedList<'goals', Goal>
 
-export async function readGoals(client: Queryable, projectId: string): Promise<Goals> {
-  const { rows } = await client.query<Goals>(
-    'SELECT goals, version, updated_at FROM analytics_goals WHERE project_id = $1',
-    [projectId],
-  )
-  return rows[0] ?? { goals: [], version: 0, updated_at: null }
-}
+export const { read: readGoals, replace: replaceGoals } = versionedLists<'goals', Goal>(
+  'analytics_goals',
+  {
+    owner: 'project_id',
+    list: 'goals',
+  },
+)
 
 /** Reads a project's goal by name. Throws 400 for an unknown one. */
 export async function readGoal(
@@ -75,20 +70,4 @@ export async function readGoal(
   if (found) return found
   const known = goals.map((goal) => `"${goal.name}"`).join(', ') || 'none'
   throw invalidParameter('goal', `must be the name of a goal of the project: ${known}`)
-}
-
-/** Replaces a project's goals, and returns them. */
-export async function replaceGoals(
-  client: Queryable,
-  projectId: string,
-  goals: readonly Goal[],
-): Promise<Goals> {
-  const { rows } = await client.query<Goals>(
-    `INSERT INTO analytics_goals (project_id, goals) VALUES ($1, $2)
-     ON CONFLICT (project_id)
-       DO UPDATE SET goals = excluded.goals, version = analytics_goals.version + 1, updated_at = now()
-     RETURNING goals, version, updated_at`,
-    [projectId, JSON.stringify(goals)],
-  )
-  return rows[0]!
 }

@@ -11,6 +11,7 @@ import {
   readFiguresRequest,
   selectionQuery,
 } from './figuresRequest.ts'
+import { findImportedDays, ImportedTotals, readImportedTotals } from './imported/importedDays.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
 import { type SessionTotals, sessionEventTotalsQuery, sessionTotalsQuery } from './sessionsQuery.ts'
@@ -71,6 +72,7 @@ const describe = {
         previous: Nullable(Overview, {
           description: 'The previous period. Null without compare.',
         }),
+        imported: Type.Optional(ImportedTotals),
         meta: FiguresMeta,
       },
       { description: 'The figures.' },
@@ -95,12 +97,13 @@ export const overviewRoute =
           reply,
         )
         const { queryExecutor, plan } = opened
-        const [overview, bots, previous] = await Promise.all([
+        const [overview, bots, previous, imported] = await Promise.all([
           readOverview(queryExecutor, plan),
           isShare(request.principal) ? null : readBots(queryExecutor, plan),
           request.query.compare ? readOverview(queryExecutor, before(plan)) : null,
+          readImportedTotals(queryExecutor, await findImportedDays(queryExecutor, plan)),
         ])
-        return { overview, bots, previous, meta: metaOf(request, plan) }
+        return { overview, bots, previous, ...imported, meta: metaOf(request, plan) }
       },
     )
   }

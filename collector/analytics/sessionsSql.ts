@@ -104,10 +104,9 @@ export function sessionsSql(
     ...(scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', scope.pixelId)}`]),
     filterPredicate(ofEvents, organization, bind),
   ].join(' AND ')
-  const goalFilters = goal?.filters ?? []
   const goalMatches = goal
     ? [
-        `toUInt8(${filterPredicate(goalFilters.filter(isOfEvent), organization, bind)})`,
+        `toUInt8(${filterPredicate(goal.filters.filter(isOfEvent), organization, bind)})`,
         goalValue(goal, bind),
       ]
     : []
@@ -118,26 +117,14 @@ export function sessionsSql(
   })
   const ofSessions = filters.filter(isSessionIdFilter)
   const met = metEvents[entries](form)
-  const goalOfSessions = goalFilters.filter(isSessionIdFilter)
+  const hasSessionId = ofSessions.length > 0 || goal?.filters.some(isSessionIdFilter)
   const columns = [
     '_cookie_id',
     '_session',
     `arrayFilter(event -> ${form.isPageView('event')}, _session) AS _views`,
-    ...(ofSessions.length + goalOfSessions.length > 0
-      ? [`${sessionId(millisOf('_session[1]'))} AS session_id`]
-      : []),
+    ...(hasSessionId ? [`${sessionId(millisOf('_session[1]'))} AS session_id`] : []),
     ...select,
-    ...(goal
-      ? [
-          `arrayFilter(event -> ${[
-            moreOf('event', unpackedColumns + 1),
-            isEntryMet[entriesWanted(goalFilters.filter(isEntryFilter))]('event'),
-            ...goalOfSessions.map((filter) => filterCondition(filter, bind)),
-          ].join(' AND ')}, ${met}) AS _reached`,
-          'length(_reached) AS _goal_events',
-          `arraySum(event -> ${moreOf('event', unpackedColumns + 2)}, _reached) AS _goal_value`,
-        ]
-      : []),
+    ...(goal ? reachedColumns(goal, met, bind) : []),
   ]
   const read = [
     ...visitors,
@@ -161,6 +148,20 @@ WHERE ${where.join('\n  AND ')}`
     events: `length(${met})`,
     pageViews: `arrayCount(event -> ${form.isPageView('event')}, ${met})`,
   }
+}
+
+/** Columns with the events of a session that match the plan and reach the goal. */
+const reachedColumns = ({ filters }: GoalConditions, met: string, bind: Bind): string[] => {
+  const conditions = [
+    moreOf('event', unpackedColumns + 1),
+    isEntryMet[entriesWanted(filters.filter(isEntryFilter))]('event'),
+    ...filters.filter(isSessionIdFilter).map((filter) => filterCondition(filter, bind)),
+  ]
+  return [
+    `arrayFilter(event -> ${conditions.join(' AND ')}, ${met}) AS _reached`,
+    'length(_reached) AS _goal_events',
+    `arraySum(event -> ${moreOf('event', unpackedColumns + 2)}, _reached) AS _goal_value`,
+  ]
 }
 
 /**

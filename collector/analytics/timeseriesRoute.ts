@@ -19,6 +19,7 @@ import {
   selectionQuery,
 } from './figuresRequest.ts'
 import { conditionsOf, type GoalConditions, readGoals } from './goals.ts'
+import { findImportedDays, ImportedPoints, readImportedPoints } from './imported/importedDays.ts'
 import { type Interval, intervalFor, intervals, pointsMax, startsOf } from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
@@ -85,6 +86,7 @@ const describe = {
           description:
             'The previous period, point for point, with the start_ms of the current one. Null without compare.',
         }),
+        imported: Type.Optional(ImportedPoints),
         meta: FiguresMeta,
       },
       { description: 'The points, earliest first.' },
@@ -116,11 +118,20 @@ export const timeseriesRoute =
           hasSessions: include.includes('sessions'),
           goals,
         }
-        const [timeseries, previous] = await Promise.all([
+        const [timeseries, previous, imported] = await Promise.all([
           readSeries(queryExecutor, plan, wanted, starts),
           compare ? readSeries(queryExecutor, before(plan), wanted, earlier(starts, plan)) : null,
+          // Imported figures are of days.
+          interval === 'hour'
+            ? {}
+            : readImportedPoints(
+                queryExecutor,
+                await findImportedDays(queryExecutor, plan),
+                starts,
+                plan,
+              ),
         ])
-        return { interval, timeseries, previous, meta: metaOf(request, plan) }
+        return { interval, timeseries, previous, ...imported, meta: metaOf(request, plan) }
       },
     )
   }

@@ -5,7 +5,7 @@ import { deleteAbandonedLeases, LeaseHeldError } from '../platform/postgres/leas
 import { isUnavailable } from '../platform/storeErrors.ts'
 import { buildNow } from './builder/buildNow.ts'
 import { dropMembers, readStoredBuilds } from './builder/storedMembers.ts'
-import { AudienceNotBuilt } from './builder/usedBuilds.ts'
+import { AudienceNotBuilt } from './builder/usedObjects.ts'
 import { audienceBuilds, failBuild } from './builds.ts'
 import { requestDueBuilds } from './refresh.ts'
 import { keepsMembers, readDroppableBuilds, readUnfinishedBuilds } from './unfinishedBuilds.ts'

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
 import type { AudienceScope } from '../api/access/policy.ts'
-import { conflict, notFound } from '../api/http/errors.ts'
+import { notFound, requireUnused } from '../api/http/errors.ts'
 import { requireVersion } from '../api/http/optimisticLock.ts'
 import { readPage } from '../api/http/pagination.ts'
 import { isOfChosenPeopleSql } from '../events/query/freeAnswers.ts'
@@ -160,36 +160,23 @@ export async function deleteAudience(client: Queryable, audienceId: string): Pro
      WHERE used_id = $1 ORDER BY created_at`,
     [audienceId],
   )
-  if (rows.length > 0) {
-    const names = rows.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict(
-      'in_use',
-      `The audience ${names} uses it. Change or delete that audience first.`,
-      {
-        used_by: rows,
-      },
-    )
-  }
+  requireUnused(
+    rows,
+    (names) => `The audience ${names} uses it. Change or delete that audience first.`,
+  )
   const { rows: campaigns } = await client.query<{ campaign_id: string; name: string }>(
     'SELECT campaign_id, name FROM campaigns WHERE audience_id = $1 ORDER BY created_at',
     [audienceId],
   )
-  if (campaigns.length > 0) {
-    const names = campaigns.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict('in_use', `The campaign ${names} uses it. Change that campaign first.`, {
-      used_by: campaigns,
-    })
-  }
+  requireUnused(campaigns, (names) => `The campaign ${names} uses it. Change that campaign first.`)
   const { rows: exports } = await client.query<{ export_id: string; name: string }>(
     'SELECT export_id, name FROM exports WHERE audience_id = $1 ORDER BY export_id',
     [audienceId],
   )
-  if (exports.length > 0) {
-    const names = exports.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict('in_use', `The export ${names} sends it. Change or delete that export first.`, {
-      used_by: exports,
-    })
-  }
+  requireUnused(
+    exports,
+    (names) => `The export ${names} sends it. Change or delete that export first.`,
+  )
   await client.query('DELETE FROM audiences WHERE audience_id = $1', [audienceId])
 }
 

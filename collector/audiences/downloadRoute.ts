@@ -107,18 +107,7 @@ export const downloadRoute =
         const scope = { organizationId: principal.organizationId, projectId }
         const audience = await readAudience(postgres, scope, params.audience_id)
         const format = query.format ?? 'csv'
-        const answer = {
-          audience_id: audience.id,
-          build_id: audience.build_id,
-          format,
-          meter: audience.meter,
-          count: null,
-          files: [],
-          expires_at: null,
-          urls_expire_at: null,
-          charged: 0,
-          meta: chargedMeta(audience.meter, 0, 0),
-        }
+        const answer = answerWithoutFiles(audience, format)
         if (audience.build_id === null)
           return { ...answer, status: await statusBefore(postgres, audience, now()) }
         const file = await readFile(postgres, audience.build_id, format)
@@ -167,6 +156,19 @@ export const downloadRoute =
       },
     )
   }
+
+const answerWithoutFiles = ({ id, build_id, meter }: Audience, format: Static<typeof Format>) => ({
+  audience_id: id,
+  build_id,
+  format,
+  meter,
+  count: null,
+  files: [],
+  expires_at: null,
+  urls_expire_at: null,
+  charged: 0,
+  meta: chargedMeta(meter, 0, 0),
+})
 
 interface Stores {
   readonly postgres: Postgres

@@ -24,8 +24,9 @@ export function appliedMigrations(
   recorded: Iterable<string>,
 ): Set<string> {
   const found = new Set(recorded)
-  const newest = names.at(-1) ?? ''
-  const newer = [...found].filter((name) => name > newest).sort()
+  // Branches add numbers below those of others, so the order of names does not show which version is newer.
+  const known = new Set([...names, ...base.names, ...base.replaced])
+  const newer = [...found].filter((name) => !known.has(name)).sort()
   if (newer.length > 0)
     throw new StartError(
       `a newer version of Footfall has migrated ${store} (${newer.join(', ')}); run that version, or restore a backup from before the upgrade`,

@@ -41,35 +41,73 @@ export function openCachedList<T>(
   name: string,
   source: ListSource<T>,
 ): CachedList<T> {
-  const directory = keptDirectory(dataDir)
-  const path = join(directory, `${name}.log`)
-  const dirty = new Set<string>()
-  let file: FileHandle | null = null
+  const log = openLog(keptDirectory(dataDir), name, source)
   let hasBegun = false
-  let needsSnapshot = true
-  let lines = 0
   let writing: Promise<void> | null = null
   let retry: NodeJS.Timeout | undefined
 
-  const writeSnapshot = async () => {
-    const draft = `${path}.draft`
-    await mkdir(directory, { recursive: true, mode: 0o700 })
-    const next = await open(draft, 'w', 0o600)
+  const write = async () => {
     try {
+      await log.write()
+    } catch {
+      // The disk is full: its files stay unchanged.
+      retry = setTimeout(() => {
+        retry = undefined
+        wake()
+      }, retryMs)
+      retry.unref()
+    } finally {
+      writing = null
+    }
+  }
+  const wake = () => {
+    if (hasBegun && !retry && log.isPending()) writing ??= write()
+  }
+  return {
+    read() {
+      try {
+        return log.read()
+      } catch {
+        return openDiskCache<T[]>(dataDir, name).read()
+      }
+    },
+    begin() {
+      hasBegun = true
+      wake()
+    },
+    changed(key) {
+      log.changed(key)
+      wake()
+    },
+    async close() {
+      hasBegun = false
+      await writing
+      clearTimeout(retry)
+      await log.close()
+    },
+  }
+}
+
+/** The files of a list, and the changes that wait to be written. */
+function openLog<T>(directory: string, name: string, source: ListSource<T>) {
+  const path = join(directory, `${name}.log`)
+  const dirty = new Set<string>()
+  let file: FileHandle | null = null
+  let needsSnapshot = true
+  let lines = 0
+
+  const isPending = () => needsSnapshot || dirty.size > 0
+  const writeSnapshot = async () => {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    const next = await replaceFile(path, async (draft) => {
       // Later changes are appended after the snapshot.
       dirty.clear()
       lines = 0
       for (const slice of slicesOf(source.all())) {
-        await next.appendFile(slice.map((item) => lineOf<T>({ item })).join(''))
+        await draft.appendFile(slice.map((item) => lineOf<T>({ item })).join(''))
         lines += slice.length
       }
-      await next.datasync()
-      await rename(draft, path)
-    } catch (error) {
-      await next.close()
-      await rm(draft, { force: true })
-      throw error
-    }
+    })
     const previous = file
     file = next
     needsSnapshot = false
@@ -92,46 +130,33 @@ export function openCachedList<T>(
     }
     if (lines > 2 * source.size() + spareLines) needsSnapshot = true
   }
-  const write = async () => {
-    try {
-      while (needsSnapshot || dirty.size > 0)
-        await (needsSnapshot ? writeSnapshot() : appendChanges())
-    } catch {
-      // The disk is full: its files stay unchanged.
-      retry = setTimeout(() => {
-        retry = undefined
-        wake()
-      }, retryMs)
-      retry.unref()
-    } finally {
-      writing = null
-    }
-  }
-  const wake = () => {
-    if (hasBegun && !retry && (needsSnapshot || dirty.size > 0)) writing ??= write()
-  }
   return {
-    read() {
-      try {
-        return readLog(readFileSync(path, 'utf8'), source.keyOf)
-      } catch {
-        return openDiskCache<T[]>(dataDir, name).read()
-      }
+    read: () => readLog(readFileSync(path, 'utf8'), source.keyOf),
+    changed: (key: string) => dirty.add(key),
+    isPending,
+    async write() {
+      while (isPending()) await (needsSnapshot ? writeSnapshot() : appendChanges())
     },
-    begin() {
-      hasBegun = true
-      wake()
-    },
-    changed(key) {
-      dirty.add(key)
-      wake()
-    },
-    async close() {
-      hasBegun = false
-      await writing
-      clearTimeout(retry)
-      await file?.close()
-    },
+    close: async () => file?.close(),
+  }
+}
+
+/** Replaces a file with what `write` writes. Returns the new file, still open. */
+async function replaceFile(
+  path: string,
+  write: (draft: FileHandle) => Promise<void>,
+): Promise<FileHandle> {
+  const draft = `${path}.draft`
+  const file = await open(draft, 'w', 0o600)
+  try {
+    await write(file)
+    await file.datasync()
+    await rename(draft, path)
+    return file
+  } catch (error) {
+    await file.close()
+    await rm(draft, { force: true })
+    throw error
   }
 }
 

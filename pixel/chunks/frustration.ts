@@ -37,6 +37,9 @@ const fields =
   'input:not([type=button],[type=submit],[type=image],[type=reset]),textarea,select,option,label,[contenteditable]:not([contenteditable=false]),[role=textbox],[role=spinbutton],[role=slider]'
 /** Elements whose reaction to a click does not change the page visibly for this script. */
 const silent = 'a[href],area,video,audio,canvas,embed,object,iframe,summary,[download]'
+/** Events that show a reaction to a click. */
+const reactions =
+  'change,input,submit,invalid,toggle,beforetoggle,fullscreenchange,copy,cut,paste,play,pause,volumechange,dragstart,hashchange,popstate,pagehide'
 const stepper = /^(next|prev(ious)?|[-+−–<>‹›«»◀▶])$/i
 
 const now = () => performance.now()
@@ -58,36 +61,13 @@ const isStepper = (path: EventTarget[]) =>
         ),
     )
 
-export default function watchFrustration({ click, note }: Pixel): void {
+/** Whether a click is the third at one place within a short time. */
+const createRageTest = () => {
   let row: { x: number; y: number; at: number; count: number } | undefined
-  let candidates: Candidate[] = []
-  let lastFocus = Number.NEGATIVE_INFINITY
-  let lastSelection = Number.NEGATIVE_INFINITY
-  /** The last press, and the first of the same double or triple click. */
-  let pressed = { at: 0, firstAt: 0, hadRange: false }
-
-  /** Records a reaction to the clicks of the last given milliseconds. */
-  const answered = (withinMs: number) => {
-    candidates = candidates.filter(({ at }) => now() - at > withinMs)
-  }
-  const answers = (types: string[], withinMs: number) => {
-    for (const type of types) addEventListener(type, () => answered(withinMs), true)
-  }
-  const changes = new MutationObserver(() => answered(answeredWithinMs))
-  const watch = (root: Node) =>
-    changes.observe(root, { subtree: true, childList: true, attributes: true, characterData: true })
-
-  /** Reports the click as dead, unless a reaction followed. Watching costs the page a little time with each change. */
-  const judge = (candidate: Candidate) => {
-    if (candidates.includes(candidate)) candidate.tell()
-    candidates = candidates.filter((other) => other !== candidate)
-    if (candidates.length === 0) changes.disconnect()
-  }
-
-  const isRage = (
+  return (
     { clientX: x, clientY: y, timeStamp: at, detail }: MouseEvent,
     path: EventTarget[],
-  ) => {
+  ): boolean => {
     // A triple click that selects a paragraph; the keyboard's clicks have no place.
     if (detail === 0 || hasRange() || isIn(path, fields) || isStepper(path)) {
       row = undefined
@@ -98,66 +78,17 @@ export default function watchFrustration({ click, note }: Pixel): void {
     row = { x, y, at, count: isSame ? row!.count + 1 : 1 }
     return row.count === rageClicks
   }
+}
 
-  const mayBeDead = (event: MouseEvent, path: EventTarget[]) => {
-    const target = path[0] as Element
-    const [at, isDuring] = [now(), lastSelection >= pressed.at]
-    return (
-      event.isTrusted &&
-      !(event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) &&
-      !matches(target, 'html,body') &&
-      !isIn(path, `${fields},${silent}`) &&
-      at - lastFocus > focusWithinMs &&
-      // A selection by pressing, dragging, or by clicking outside of it.
-      !(isDuring && (hasRange() || pressed.hadRange)) &&
-      !candidates.some((other) => other.target === target && at - other.at < rageWithinMs)
-    )
-  }
+/** Records a reaction to the clicks of the last given milliseconds. */
+type Answered = (withinMs: number) => void
 
-  const judgeClick = (event: MouseEvent) => {
-    const path = event.composedPath()
-    const url = document.URL
-    const at = Date.now()
-    const noted = click(event, path as Element[])
-    if (!noted) return
-    const tell = (type: 'rage' | 'dead') => note(type, () => ({ ...noted(), url, at }), path)
-    if (isRage(event, path)) tell('rage')
-    // A click by a script, for example on a hidden link, is the reaction to the previous click.
-    if (!event.isTrusted) answered(answeredWithinMs)
-    if (!mayBeDead(event, path)) return
-    watch(document)
-    for (const step of path) if (step instanceof ShadowRoot) watch(step)
-    const candidate: Candidate = { target: path[0] as Element, at: now(), tell: () => tell('dead') }
-    candidates.push(candidate)
-    setTimeout(() => {
-      if (now() - candidate.at > blockedMs) answered(answeredWithinMs)
-    })
-    setTimeout(judge, answeredWithinMs * 1.1, candidate)
-  }
-
-  answers(
-    [
-      'change',
-      'input',
-      'submit',
-      'invalid',
-      'toggle',
-      'beforetoggle',
-      'fullscreenchange',
-      'copy',
-      'cut',
-      'paste',
-      'play',
-      'pause',
-      'volumechange',
-      'dragstart',
-      'hashchange',
-      'popstate',
-      'pagehide',
-    ],
-    answeredWithinMs,
-  )
-  answers(['scroll'], promptWithinMs)
+/** Watches the focus and selections. Returns whether one of them explains a click without a reaction. */
+const watchFocus = (answered: Answered) => {
+  let lastFocus = Number.NEGATIVE_INFINITY
+  let lastSelection = Number.NEGATIVE_INFINITY
+  /** The last press, and the first of the same double or triple click. */
+  let pressed = { at: 0, firstAt: 0, hadRange: false }
   for (const type of ['focus', 'blur', 'visibilitychange'])
     addEventListener(
       type,
@@ -181,6 +112,20 @@ export default function watchFrustration({ click, note }: Pixel): void {
     // A double click selects text with its second press, which is also a reaction to the first press.
     if (hasRange()) answered(promptWithinMs + pressed.at - pressed.firstAt)
   })
+  return () =>
+    now() - lastFocus <= focusWithinMs ||
+    // A selection by pressing, dragging, or by clicking outside of it.
+    (lastSelection >= pressed.at && (hasRange() || pressed.hadRange))
+}
+
+/** Watches events and calls of the page that are reactions to a click. */
+const watchReactions = (answered: Answered) => {
+  for (const type of `scroll,${reactions}`.split(','))
+    addEventListener(
+      type,
+      () => answered(type === 'scroll' ? promptWithinMs : answeredWithinMs),
+      true,
+    )
   // Only events of the page itself count as a reaction; measurements may arrive at any time.
   const { q } = window.footfall as { q: unknown[][] }
   const { push } = q
@@ -188,6 +133,62 @@ export default function watchFrustration({ click, note }: Pixel): void {
     if (call[1] !== 'web_vitals') answered(answeredWithinMs)
     return push.call(q, call)
   }
+  // The window that has the focus then is another one, but for browsers that open it behind.
+  const { open } = window
+  window.open = (...call) => {
+    answered(answeredWithinMs)
+    return open.apply(window, call)
+  }
+}
+
+export default function watchFrustration({ click, note }: Pixel): void {
+  let candidates: Candidate[] = []
+  const answered: Answered = (withinMs) => {
+    candidates = candidates.filter(({ at }) => now() - at > withinMs)
+  }
+  const changes = new MutationObserver(() => answered(answeredWithinMs))
+  const watch = (root: Node) =>
+    changes.observe(root, { subtree: true, childList: true, attributes: true, characterData: true })
+  const isRage = createRageTest()
+  const isExplained = watchFocus(answered)
+
+  /** Reports the click as dead, unless a reaction followed. Watching costs the page a little time with each change. */
+  const judge = (candidate: Candidate) => {
+    if (candidates.includes(candidate)) candidate.tell()
+    candidates = candidates.filter((other) => other !== candidate)
+    if (candidates.length === 0) changes.disconnect()
+  }
+
+  const mayBeDead = (event: MouseEvent, path: EventTarget[]) =>
+    event.isTrusted &&
+    !(event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) &&
+    !matches(path[0]!, 'html,body') &&
+    !isIn(path, `${fields},${silent}`) &&
+    !isExplained() &&
+    !candidates.some(({ target, at }) => target === path[0] && now() - at < rageWithinMs)
+
+  const judgeClick = (event: MouseEvent) => {
+    const path = event.composedPath()
+    const url = document.URL
+    const at = Date.now()
+    const noted = click(event, path as Element[])
+    if (!noted) return
+    const tell = (type: 'rage' | 'dead') => note(type, () => ({ ...noted(), url, at }), path)
+    if (isRage(event, path)) tell('rage')
+    // A click by a script, for example on a hidden link, is the reaction to the previous click.
+    if (!event.isTrusted) answered(answeredWithinMs)
+    if (!mayBeDead(event, path)) return
+    watch(document)
+    for (const step of path) if (step instanceof ShadowRoot) watch(step)
+    const candidate: Candidate = { target: path[0] as Element, at: now(), tell: () => tell('dead') }
+    candidates.push(candidate)
+    setTimeout(() => {
+      if (now() - candidate.at > blockedMs) answered(answeredWithinMs)
+    })
+    setTimeout(judge, answeredWithinMs * 1.1, candidate)
+  }
+
+  watchReactions(answered)
   addEventListener(
     'click',
     (event) => {
@@ -197,10 +198,4 @@ export default function watchFrustration({ click, note }: Pixel): void {
     },
     true,
   )
-  // The window that has the focus then is another one, but for browsers that open it behind.
-  const { open } = window
-  window.open = (...call) => {
-    answered(answeredWithinMs)
-    return open.apply(window, call)
-  }
 }

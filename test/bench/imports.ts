@@ -102,7 +102,7 @@ async function storedBlocks(clickhouse: ReturnType<typeof openClickHouse>): Prom
 }
 
 /** Lines of page views of the last month, oldest first. */
-export function* historyOf({ events, cookies }: Bench['sizes']): Generator<string> {
+function* historyOf({ events, cookies }: Bench['sizes']): Generator<string> {
   const newest = Date.now() - dayMs
   const ids = Array.from({ length: cookies }, () => randomUUID())
   for (let number = 0; number < events; number++) {

@@ -112,24 +112,31 @@ test('PostgreSQL migrations run twice, and by two processes at once', async () =
   await pool.end()
 })
 
-test('a store that a newer version has migrated is refused, by name, and left as it is', async () => {
-  const refusal = (store: string) =>
-    `a newer version of Footfall has migrated ${store} (999_future.sql); run that version`
-  const database = randomName()
-  await migrateClickHouse(inject('clickhouseUrl'), database)
-  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
-  await clickhouse.command({
-    sql: "INSERT INTO migrations (name) VALUES ('999_future.sql')",
-    params: {},
-  })
-  await clickhouse.close()
-  await expect(migrateClickHouse(inject('clickhouseUrl'), database)).rejects.toThrow(
-    refusal('ClickHouse'),
-  )
+test.each([
+  ['after the newest migration', '999_future.sql'],
+  // Versions of branches add numbers below those of others.
+  ['between the migrations', '188_unknown.sql', '152_unknown.sql'],
+])(
+  'a store that a newer version has migrated is refused, by name: %s',
+  async (_, inClickHouse, inPostgres = inClickHouse) => {
+    const refusal = (store: string, name: string) =>
+      `a newer version of Footfall has migrated ${store} (${name}); run that version`
+    const database = randomName()
+    await migrateClickHouse(inject('clickhouseUrl'), database)
+    const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+    await clickhouse.command({
+      sql: 'INSERT INTO migrations (name) VALUES ({name:String})',
+      params: { name: inClickHouse },
+    })
+    await clickhouse.close()
+    await expect(migrateClickHouse(inject('clickhouseUrl'), database)).rejects.toThrow(
+      refusal('ClickHouse', inClickHouse),
+    )
 
-  const postgres = openPostgres(await newEmptyPostgresDatabase(), () => {})
-  await migratePostgres(postgres)
-  await postgres.query("INSERT INTO migrations (name) VALUES ('999_future.sql')")
-  await expect(migratePostgres(postgres)).rejects.toThrow(refusal('PostgreSQL'))
-  await postgres.end()
-})
+    const postgres = openPostgres(await newEmptyPostgresDatabase(), () => {})
+    await migratePostgres(postgres)
+    await postgres.query('INSERT INTO migrations (name) VALUES ($1)', [inPostgres])
+    await expect(migratePostgres(postgres)).rejects.toThrow(refusal('PostgreSQL', inPostgres))
+    await postgres.end()
+  },
+)

@@ -1,5 +1,5 @@
-import { readCompleteUntil } from '../../ingest/spool/collectors.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { readCompleteUntil } from '../../platform/collectors.ts'
 import { emit } from '../../platform/outbox/outbox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'

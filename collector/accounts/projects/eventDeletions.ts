@@ -1,7 +1,7 @@
 import { reloadIdentity } from '../../identity/store/refresh.ts'
-import { readErasedUntil } from '../../ingest/spool/collectors.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
+import { readErasedUntil } from '../../platform/collectors.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'

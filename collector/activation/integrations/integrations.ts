@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
 import type { RecordScope } from '../../api/access/policy.ts'
-import { conflict, notFound } from '../../api/http/errors.ts'
+import { conflict, notFound, requireUnused } from '../../api/http/errors.ts'
 import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { readPage } from '../../api/http/pagination.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
@@ -195,16 +195,10 @@ export async function deleteIntegration(client: Queryable, integrationId: string
     'SELECT export_id, name FROM exports WHERE integration_id = $1 ORDER BY export_id',
     [integrationId],
   )
-  if (rows.length > 0) {
-    const names = rows.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict(
-      'in_use',
-      `The export ${names} uses this integration. Change or delete the export first.`,
-      {
-        used_by: rows,
-      },
-    )
-  }
+  requireUnused(
+    rows,
+    (names) => `The export ${names} uses this integration. Change or delete the export first.`,
+  )
   await client.query('DELETE FROM integrations WHERE integration_id = $1', [integrationId])
 }
 

@@ -50,7 +50,7 @@ export async function tellAlert(
 }
 
 /** Sends a text to the chat of an alert, once the transaction commits. */
-export async function sendToChat(client: Queryable, alertId: string, text: string): Promise<void> {
+async function sendToChat(client: Queryable, alertId: string, text: string): Promise<void> {
   await client.query(
     'INSERT INTO alert_chat_messages (message_id, alert_id, body) VALUES ($1, $2, $3)',
     [uuidV7(), alertId, JSON.stringify({ text })],
@@ -76,7 +76,7 @@ const windowNames = { hour: 'in the last hour', day: 'in the last 24 hours' } as
 const metricNames = { visitors: 'visitors', page_views: 'page views', events: 'events' } as const
 
 /** Returns a sentence that describes the measurement. */
-export function sentenceOf(
+function sentenceOf(
   { kind, metric, window, value: limit, goal }: Condition,
   { value, usual }: Measurement,
 ): string {

@@ -8,7 +8,7 @@ import type { Goal } from '../goals.ts'
 import { type Totals, totalsQuery } from '../totalsQuery.ts'
 
 const hourMs = 3_600_000
-export const windowMs = { hour: hourMs, day: 24 * hourMs } as const
+const windowMs = { hour: hourMs, day: 24 * hourMs } as const
 const weekMs = 7 * 24 * hourMs
 /** The weeks whose same hours determine the usual value, and how many of them need events. */
 const [weeksBefore, weeksNeeded] = [4, 2]

@@ -117,6 +117,16 @@ export const accessDenied = () =>
 export const conflict = (code: ConflictCode, message: string, body: Record<string, unknown> = {}) =>
   new ApiError(409, 'conflict', message, { body }, code)
 
+/** Throws 409 "in_use" with the objects that use another one; `say` puts their names into a sentence. */
+export function requireUnused(
+  users: readonly { name: string }[],
+  say: (names: string) => string,
+): void {
+  if (users.length === 0) return
+  const names = users.map(({ name }) => `"${name}"`).join(', ')
+  throw conflict('in_use', say(names), { used_by: users })
+}
+
 /** 409: an organization must always have an owner who can sign in. */
 export const lastOwner = () =>
   new ApiError(

@@ -5,12 +5,11 @@ import { type Lease, withLease } from '../../platform/postgres/lease.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { beginBuild, completeBuild, noteProgress } from '../builds.ts'
 import { parseDefinition } from '../definition/parse.ts'
-import { countBuckets, noBuckets } from './bucketCounts.ts'
 import { countEvents } from './countEvents.ts'
 import { insertMembers } from './insertMembers.ts'
 import { interestPlanOf } from './intentMatchesQuery.ts'
-import { countMembers } from './storedMembers.ts'
-import { isPredictive } from './usedBuilds.ts'
+import { countBuckets, countMembers, noBuckets } from './storedMembers.ts'
+import { isPredictive } from './usedObjects.ts'
 
 /** The assumed share of counting events in a build's progress. */
 const countingShare = 0.7

@@ -2,12 +2,10 @@ import { companyFields } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { companyDomains, peopleWhere } from '../../identity/store/profileSql.ts'
 import { leavesOf } from '../definition/leaves.ts'
-import { audienceMatchesQueries } from './audienceMatchesQuery.ts'
 import { eventSums } from './eventSums.ts'
 import { intentMatchesOfCompanies } from './intentMatchesQuery.ts'
-import { listMatchesQueries } from './listMatchesQuery.ts'
-import { bitOf, type MembersPlan } from './membersPlan.ts'
-import { profileCondition } from './profileCondition.ts'
+import { audienceMatchesQueries, listMatchesQueries } from './membershipMatchesQuery.ts'
+import { bitOf, type MembersPlan, profileCondition } from './membersPlan.ts'
 
 /**
  * Returns the companies of each source: SELECTs of `member`, the domain, and `bits`, the matched leaves.

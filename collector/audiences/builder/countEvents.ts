@@ -5,8 +5,7 @@ import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { Build } from '../builds.ts'
 import type { EventLeaf, Parsed } from '../definition/definition.ts'
 import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
-import { type LeafDay, noteLeafDays, readLeafDays } from './leafDays.ts'
-import { isOfEventsAlone, leafIdOf } from './leafIds.ts'
+import { isOfEventsAlone, type LeafDay, leafIdOf, noteLeafDays, readLeafDays } from './leafDays.ts'
 import { type BuildDeps, stepSettings } from './steps.ts'
 
 /** The most days that one statement counts, so that each statement is short. */
@@ -28,7 +27,7 @@ interface Scan {
 }
 
 /**
- * Step 1 of a build: counts the events that match its event leaves, by cookie and day. It counts only days whose counts
+ * Step 2 of a build: counts the events that match its event leaves, by cookie and day. It counts only days whose counts
  * are unknown: today, days whose events have changed, and all days of new leaves. It may be repeated at any time. It
  * reports the completed share to `progress`.
  *

@@ -1,7 +1,7 @@
 import type { Bind } from '../../events/query/bind.ts'
 import { leavesOf } from '../definition/leaves.ts'
 import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
-import { isOfEventsAlone } from './leafIds.ts'
+import { isOfEventsAlone } from './leafDays.ts'
 import { hemCondition, type MembersPlan } from './membersPlan.ts'
 
 /** A plan without stored counts, with the database of its events. */

@@ -15,17 +15,15 @@ import {
 } from './buildInputs.ts'
 import { cookiesWhere } from './currentCounts.ts'
 import { beginsBefore, deleteEarlierTry, readDeadline } from './earlierTry.ts'
-import { type LeafDay, readLeafDays } from './leafDays.ts'
-import { leafIdsOf } from './leafIds.ts'
+import { type LeafDay, leafIdsOf, readLeafDays } from './leafDays.ts'
 import { hemCondition, type MembersPlan } from './membersPlan.ts'
 import { membersSelect, orderOf } from './membersQuery.ts'
 import { type BuildDeps, stepSettings } from './steps.ts'
-import { readUsedBuilds } from './usedBuilds.ts'
-import { readUsedLists } from './usedLists.ts'
+import { readUsedBuilds, readUsedLists } from './usedObjects.ts'
 
 /**
- * Step 2 of a build: finds the members of a definition and stores them under the build's id, in the order of their keys.
- * If only today's events have changed since the previous build, it looks only at people with such events (inputs.ts). It
+ * Step 3 of a build: finds the members of a definition and stores them under the build's id, in the order of their keys.
+ * If only today's events have changed since the previous build, it looks only at people with such events (buildInputs.ts). It
  * may be repeated: it first deletes the rows of an earlier try. Returns the build's inputs, and the builds of other
  * audiences that it used. Throws AudienceNotBuilt.
  */

@@ -1,8 +1,9 @@
 import { hemAsNumber, numberAsHem } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
+import { filterCondition } from '../../events/query/filterSql.ts'
 import { hemsOfPerson } from '../../identity/store/personSql.ts'
-import type { Parsed } from '../definition/definition.ts'
-import type { UsedLists } from './usedLists.ts'
+import type { Parsed, ProfileLeaf } from '../definition/definition.ts'
+import type { UsedLists } from './usedObjects.ts'
 
 /** The members to find: matches of a definition, in an organization's project. */
 export interface MembersPlan {
@@ -53,3 +54,7 @@ export function hemCondition(
   if (below === null || below >= 65_536) return null
   return `hem < ${bind('String', below.toString(16).padStart(4, '0'))}`
 }
+
+/** Returns a profile leaf as a condition over rows of `profiles` or `companies`. */
+export const profileCondition = ({ conditions }: ProfileLeaf, bind: Bind): string =>
+  `(${conditions.map((one) => ('isSet' in one ? `${one.name} IS ${one.isSet ? 'NOT ' : ''}NULL` : filterCondition(one, bind))).join(' AND ')})`

@@ -3,12 +3,10 @@ import type { Bind } from '../../events/query/bind.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import { profilesWhere } from '../../identity/store/profileSql.ts'
 import { leavesOf } from '../definition/leaves.ts'
-import { audienceMatchesQueries } from './audienceMatchesQuery.ts'
 import { eventSums } from './eventSums.ts'
 import { intentMatchesOfPeople } from './intentMatchesQuery.ts'
-import { listMatchesQueries } from './listMatchesQuery.ts'
-import { bitOf, hemCondition, type MembersPlan } from './membersPlan.ts'
-import { profileCondition } from './profileCondition.ts'
+import { audienceMatchesQueries, listMatchesQueries } from './membershipMatchesQuery.ts'
+import { bitOf, hemCondition, type MembersPlan, profileCondition } from './membersPlan.ts'
 
 /**
  * Returns the people of each source: SELECTs of `member`, a hem number of the person, and `bits`, the matched

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
 import type { RecordScope } from '../../api/access/policy.ts'
-import { busy, conflict, notFound } from '../../api/http/errors.ts'
+import { busy, notFound, requireUnused } from '../../api/http/errors.ts'
 import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { readPage } from '../../api/http/pagination.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
@@ -148,26 +148,18 @@ export async function deleteList(client: Queryable, listId: string): Promise<voi
      WHERE audience_lists.list_id = $1 ORDER BY created_at`,
     [listId],
   )
-  if (rows.length > 0) {
-    const names = rows.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict(
-      'in_use',
-      `The audience ${names} uses it. Change or delete that audience first.`,
-      {
-        used_by: rows,
-      },
-    )
-  }
+  requireUnused(
+    rows,
+    (names) => `The audience ${names} uses it. Change or delete that audience first.`,
+  )
   const { rows: exports } = await client.query<{ export_id: string; name: string }>(
     'SELECT export_id, name FROM exports WHERE list_id = $1 ORDER BY export_id',
     [listId],
   )
-  if (exports.length > 0) {
-    const names = exports.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict('in_use', `The export ${names} sends it. Change or delete that export first.`, {
-      used_by: exports,
-    })
-  }
+  requireUnused(
+    exports,
+    (names) => `The export ${names} sends it. Change or delete that export first.`,
+  )
   await client.query('DELETE FROM lists WHERE list_id = $1', [listId])
   await wakeQueue(client, goneLists)
 }

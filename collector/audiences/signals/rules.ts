@@ -1,5 +1,6 @@
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { type VersionedList, versionedLists } from '../../platform/postgres/versionedList.ts'
 
 /** The queue that counts organizations' own events by their rules. */
 export const ownEvents = 'intent.own-events'
@@ -19,22 +20,13 @@ export type Rule = { readonly topic: string } & {
 }
 
 /** An organization's rules. */
-export interface Rules {
-  readonly rules: readonly Rule[]
-  /** 0 if there never were rules. */
-  readonly version: number
-  readonly updated_at: Date | null
-}
+export type Rules = VersionedList<'rules', Rule>
 
-const none: Rules = { rules: [], version: 0, updated_at: null }
-
-export async function readRules(client: Queryable, organizationId: string): Promise<Rules> {
-  const { rows } = await client.query<Rules>(
-    'SELECT rules, version, updated_at FROM intent_rules WHERE organization_id = $1',
-    [organizationId],
-  )
-  return rows[0] ?? none
-}
+const ruleLists = versionedLists<'rules', Rule>('intent_rules', {
+  owner: 'organization_id',
+  list: 'rules',
+})
+export const readRules = ruleLists.read
 
 /** Replaces an organization's rules, and returns them. All its days are counted again. */
 export async function replaceRules(
@@ -42,15 +34,9 @@ export async function replaceRules(
   organizationId: string,
   rules: readonly Rule[],
 ): Promise<Rules> {
-  const { rows } = await client.query<Rules>(
-    `INSERT INTO intent_rules (organization_id, rules) VALUES ($1, $2)
-     ON CONFLICT (organization_id)
-       DO UPDATE SET rules = excluded.rules, version = intent_rules.version + 1, updated_at = now()
-     RETURNING rules, version, updated_at`,
-    [organizationId, JSON.stringify(rules)],
-  )
+  const replaced = await ruleLists.replace(client, organizationId, rules)
   await wakeQueue(client, ownEvents)
-  return rows[0]!
+  return replaced
 }
 
 /** Returns the organizations that have rules. */

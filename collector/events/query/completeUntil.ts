@@ -1,6 +1,6 @@
 import type { Principal } from '../../api/access/principal.ts'
 import { busy } from '../../api/http/errors.ts'
-import { readCompleteUntil } from '../../ingest/spool/collectors.ts'
+import { readCompleteUntil } from '../../platform/collectors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { ttlCache } from '../../platform/ttlCache.ts'
 import type { Cursor, RowKey } from './cursor.ts'

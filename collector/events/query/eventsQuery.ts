@@ -21,7 +21,7 @@ import { profileMembers, profileValues, withPerson } from '../../identity/store/
 import { profileTexts, runsOf } from '../../identity/store/profileTexts.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { type Bind, bindings } from './bind.ts'
-import { type Column, columnsFrom, selectList } from './columns.ts'
+import { type Column, columnsFrom, selectList, typedColumns, type ValueSql } from './columns.ts'
 import { escapedFormula, escapedText } from './csvFormulas.ts'
 import type { RowKey } from './cursor.ts'
 import { eventsSource, eventsTable } from './eventsSource.ts'
@@ -44,7 +44,6 @@ import { limitMax } from './parseEventsRequest.ts'
 import { nextColumn, plainEncoding, type RowEncoding } from './rowEncoding.ts'
 import type { EventsPlan } from './selection.ts'
 import { hasSessionColumns, isAboutSessions, withSessionsOf } from './sessions.ts'
-import { typedColumns, type ValueSql } from './typedColumns.ts'
 
 /** True when the columns of a plan include its key columns, so that a cursor can be read from any row. */
 export const rowsShowTheirKey = ({ columns, order }: EventsPlan): boolean =>

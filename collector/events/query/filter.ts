@@ -8,7 +8,7 @@ import {
 } from '../../../schemas/fields.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
-import { isUuidField } from './uuid.ts'
+import { isUuidField } from './columns.ts'
 import { isoToMs } from './window.ts'
 
 /** The operators of the spec's `filter` parameter, and `in`: any of several values, separated by `|`. */

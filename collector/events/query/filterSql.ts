@@ -9,11 +9,10 @@ import type { Scope } from '../../api/access/policy.ts'
 import { cookiesOf, profileMeets, profileMeetsNone } from '../../identity/store/profileSql.ts'
 import { isHem } from '../../platform/hem.ts'
 import type { Bind } from './bind.ts'
+import { isUuidField } from './columns.ts'
 import type { Filter, Value } from './filter.ts'
 import { type Order, timeColumn, timeOf } from './order.ts'
-import { type Payload, payloadOf } from './payload.ts'
 import type { Bots, Selection } from './selection.ts'
-import { isUuidField } from './uuid.ts'
 
 /**
  * Returns the conditions of a selection. The scope always comes first. project_id and ts_millis are the
@@ -202,3 +201,35 @@ const asOperand = ({ as, field }: Filter, bound: string): string =>
  */
 export const likePattern = (pattern: string): string =>
   pattern.replace(/\\[%_\\]|\\/g, (part) => (part === '\\' ? '\\\\' : part))
+
+/** SQL of the value in event_data at a path, as a nullable text or number. */
+export type Payload = (path: readonly string[], as: 'String' | 'Float64') => string
+
+/**
+ * Returns how these filters read event_data. A single filter extracts its value from the text. Several
+ * filters parse each object on their paths once for a row, because ClickHouse computes equal expressions
+ * once.
+ */
+export function payloadOf(filters: readonly Filter[], bind: Bind): Payload {
+  const intoPayload = filters.filter(({ path }) => path !== undefined)
+  if (intoPayload.length < 2) {
+    return (path, as) => {
+      const segments = path.map((segment) => bind('String', segment)).join(', ')
+      return `JSONExtract(event_data, ${segments}, 'Nullable(${as})')`
+    }
+  }
+  const placeholders = new Map<string, string>()
+  const bound = (segment: string) => {
+    const placeholder = placeholders.get(segment) ?? bind('String', segment)
+    placeholders.set(segment, placeholder)
+    return placeholder
+  }
+  return (path, as) => {
+    const text = path.reduce(
+      (object, segment) =>
+        `CAST(JSONExtractKeysAndValuesRaw(${object}), 'Map(String, String)')[${bound(segment)}]`,
+      'event_data',
+    )
+    return `JSONExtract(${text}, 'Nullable(${as})')`
+  }
+}

@@ -4,7 +4,7 @@ import { moreOf, outsideReferrer } from './sessionSplit.ts'
 import { clickIdSources, namesOfKind, sourceNames } from './trafficSources.ts'
 
 /** Channels by the rules of Google Analytics 4's default channel group, in the order of evaluation. */
-export const channels = [
+const channels = [
   'Direct',
   'Paid search',
   'Paid social',

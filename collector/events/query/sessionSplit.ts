@@ -38,7 +38,7 @@ const referrer = `if(isNull(${outsideReferrer} AS _outside), 0, toUInt32(bitOr(c
  * Returns SQL of an event in sessions. It is a tuple of its time, whether it has neither campaign nor outside
  * referrer, the numbers of both, and `more`. This is also the order of events.
  */
-export const sessionEvent = (more: readonly string[]): string =>
+const sessionEvent = (more: readonly string[]): string =>
   `(ts_millis, toUInt8((${campaign} AS _campaign) = 0 AND (${referrer} AS _referrer) = 0), _campaign, _referrer, ${more.join(', ')})`
 
 /** SQL: the n-th of the `more` columns of an event (SQL), from 1. */

@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { malformed } from '../../api/http/errors.ts'
-import type { Data } from '../normalize/data.ts'
 import { markLongIntegers } from '../normalize/exactNumbers.ts'
 import { type Person, personOf } from '../normalize/normalize.ts'
-import { type Fault, isObject } from '../normalize/validateEvent.ts'
+import { type Data, type Fault, isObject } from '../normalize/validateEvent.ts'
 
 /** Most events of one beacon. */
 export const beaconEventsMax = 500

@@ -1,4 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { beaconBytesMax } from '../../../schemas/beacon.ts'
+import { namesSeveralHosts } from '../../api/http/hostHeader.ts'
 
 /** The headers that identify the sender of a beacon and its page. */
 export const beaconHeaders = [
@@ -16,3 +18,21 @@ export interface BeaconRequest {
   protocol: string
   log: { error(error: unknown, message: string): void }
 }
+
+const plainType = /^(?:text\/plain|application\/json)(?:;|$)/
+
+/** Whether beacons may have this Content-Type. */
+export const isBeaconType = (type: string | undefined): boolean => plainType.test(type ?? '')
+
+/**
+ * Whether a request is a beacon that does not need the router: not chunked, not compressed, without a key,
+ * with one host.
+ */
+export const isPlainBeacon = ({ url, method, headers, rawHeaders }: IncomingMessage): boolean =>
+  url === '/e' &&
+  method === 'POST' &&
+  Number(headers['content-length']) <= beaconBytesMax &&
+  headers['content-encoding'] === undefined &&
+  headers['x-api-key'] === undefined &&
+  isBeaconType(headers['content-type']) &&
+  !namesSeveralHosts(rawHeaders)

@@ -1,9 +1,8 @@
 import type { PixelSettings } from '../../../schemas/beacon.ts'
 import { type CapturedType, type Description, eventTypeOf } from '../../../schemas/captured.ts'
 import { type EventType, eventNumbers } from '../../../schemas/events/index.ts'
-import type { Data } from './data.ts'
-import { identifierOf } from './elementSelector.ts'
 import {
+  identifierOf,
   isInLink,
   judgedFrom,
   nearStepsOf,
@@ -17,7 +16,7 @@ import {
 import { searchOfForm, searchOfPage } from './search.ts'
 import { stripSecrets, stripUrlSecrets, withoutSecrets } from './secrets.ts'
 import { clean, cut, isText, numberOf } from './text.ts'
-import { type Fault, isObject } from './validateEvent.ts'
+import { type Data, type Fault, isObject } from './validateEvent.ts'
 
 /** An event to validate and store. */
 export interface Derived {

@@ -98,3 +98,6 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const jsonBytes = (value: unknown): number =>
   Buffer.byteLength(unmarkLongIntegers(JSON.stringify(value)))
+
+/** Event data from a page, whose members are not checked yet. */
+export type Data = Record<string, unknown>

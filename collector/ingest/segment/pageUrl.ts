@@ -1,4 +1,4 @@
-import type { Data } from '../normalize/data.ts'
+import type { Data } from '../normalize/validateEvent.ts'
 import { objectOf, pageOf, textOf } from './members.ts'
 
 /** Members of `context.campaign`, and the query parameters for marketing fields. */

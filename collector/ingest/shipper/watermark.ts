@@ -1,9 +1,9 @@
+import { publishWatermark } from '../../platform/collectors.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import { clockAheadSeconds, readableLagSeconds } from '../../platform/metrics.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { runEvery } from '../../platform/runEvery.ts'
-import { publishWatermark } from '../spool/collectors.ts'
-import { createSharedClock } from '../spool/sharedClock.ts'
+import { createSharedClock } from '../../platform/sharedClock.ts'
 import type { Shipper } from './shipper.ts'
 
 const publishMs = 1_000

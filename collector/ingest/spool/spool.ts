@@ -1,6 +1,7 @@
 import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { runEvery } from '../../platform/runEvery.ts'
+import { aheadMsMax, type SharedClock } from '../../platform/sharedClock.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { type EventLog, LogUnavailable } from '../log/eventLog.ts'
 import { FrameEncoder } from './frame.ts'
@@ -16,7 +17,6 @@ import {
   takeSpare,
   writeDurably,
 } from './segmentFile.ts'
-import { aheadMsMax, type SharedClock } from './sharedClock.ts'
 
 /** Thrown by `append` if no row was stored. */
 export class SpoolUnavailable extends LogUnavailable {}

@@ -1,6 +1,5 @@
 import { beaconBytesMax } from '../../../schemas/beacon.ts'
-import { type BeaconHeaders, beaconHeaders } from '../beacon/beaconRequest.ts'
-import { isBeaconType } from '../beacon/plainBeacon.ts'
+import { type BeaconHeaders, beaconHeaders, isBeaconType } from '../beacon/beaconRequest.ts'
 
 /** The header section of a beacon in the usual form. */
 export interface BeaconHead {

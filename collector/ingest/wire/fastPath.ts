@@ -6,12 +6,10 @@ import type { BeaconReceipt } from '../../../schemas/beacon.ts'
 import { ackSeconds, httpRequests, httpSeconds } from '../../platform/metrics.ts'
 import { acceptBeacon, type BeaconDeps } from '../beacon/acceptBeacon.ts'
 import { parseBeacon } from '../beacon/beacon.ts'
-import type { BeaconRequest } from '../beacon/beaconRequest.ts'
+import { type BeaconRequest, isPlainBeacon } from '../beacon/beaconRequest.ts'
 import { openTo } from '../beacon/cors.ts'
-import { isPlainBeacon } from '../beacon/plainBeacon.ts'
-import { answerText } from './answer.ts'
 import { readBetweenRequests } from './betweenRequests.ts'
-import type { Refusal, WireAnswer } from './wireBeacon.ts'
+import { answerText, type Refusal, type WireAnswer } from './wireBeacon.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {

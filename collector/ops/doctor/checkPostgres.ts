@@ -1,8 +1,8 @@
-import { aheadMsMax } from '../../ingest/spool/sharedClock.ts'
 import { missingGrants } from '../../platform/postgres/grants.ts'
 import { migrationNames } from '../../platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
 import { requireSession } from '../../platform/postgres/requireSession.ts'
+import { aheadMsMax } from '../../platform/sharedClock.ts'
 import { clockFinding, duration, type Finding, found, schemaFinding } from './finding.ts'
 
 /** PostgreSQL 14 introduced multiranges, which charges of builds use. */

@@ -4,7 +4,8 @@ import { parquetColumns } from '../../identity/load/inferColumns.ts'
 import type { Source } from '../../identity/load/source.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { type ColumnOptions, columnsOfHeader } from './columns.ts'
-import { createCsvReader, createJsonReader, type FileRow } from './rows.ts'
+import type { Product } from './products/product.ts'
+import { createCsvReader, createJsonReader, createProductReader, type FileRow } from './rows.ts'
 
 /** A position in a file: the uncompressed bytes and the lines before it; in a Parquet file the rows. */
 export interface Place {
@@ -22,6 +23,8 @@ export interface ChunkOptions extends ColumnOptions {
   readonly clickhouse: ClickHouse
   /** The table into which a Parquet file is decoded. */
   readonly stage: string
+  /** The product that exported the file; absent for events of Footfall's own fields. */
+  readonly product?: Product | undefined
 }
 
 /** Reads the rows of a file from a position. Throws StartError for an unreadable file. */
@@ -35,8 +38,13 @@ export async function* chunksOf(
     for await (const { bytes } of chunks) yield* chunksOfParquet(bytes, from.lines, options)
     return
   }
-  const read = header ? createCsvReader(header, options) : createJsonReader(options)
+  const read = readerOf(header, options)
   for await (const { bytes, lines, end } of chunks) yield { rows: () => read(bytes, lines), end }
+}
+
+function readerOf(header: Buffer | null, options: Pick<ChunkOptions, 'product'> & ColumnOptions) {
+  if (options.product) return createProductReader(header, options.product)
+  return header ? createCsvReader(header, options) : createJsonReader(options)
 }
 
 /** Live events wait for the insert of a chunk, so chunks are smaller than those of other loads. */
@@ -48,13 +56,13 @@ const parquetRows = 50_000
 async function* chunksOfParquet(
   bytes: Buffer,
   from: number,
-  { clickhouse, stage, ...options }: ChunkOptions,
+  { clickhouse, stage, product, ...options }: ChunkOptions,
 ): AsyncGenerator<RowChunk> {
   const columns = await parquetColumns(clickhouse, bytes)
-  const chosen = columnsOfHeader(
-    columns.map(({ name }) => name),
-    options,
-  )
+  const names = columns.map(({ name }) => name)
+  const chosen = product
+    ? new Map(names.map((name) => [name, quoted(name)]))
+    : columnsOfHeader(names, options)
   const read = columns.filter(({ name }) => chosen.has(name))
   const structure = read.map(({ name, type }) => `${quoted(name)} ${type}`).join(', ')
   // Renames in two steps, because a mapping may swap the names of columns.
@@ -82,7 +90,7 @@ async function* chunksOfParquet(
       output_format_json_quote_64bit_integers: 0,
     },
   )
-  const readJson = createJsonReader({ mapping: new Map(), ignoreUnknown: false })
+  const readJson = readerOf(null, { product, mapping: new Map(), ignoreUnknown: false })
   for (let begin = from; ; begin += parquetRows) {
     const { body, rows } = await clickhouse.stream(
       {

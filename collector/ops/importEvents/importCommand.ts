@@ -14,10 +14,20 @@ import { StartError } from '../../platform/startError.ts'
 import { withServers } from '../servers.ts'
 import { importedColumns } from './columns.ts'
 import { type Imported, type ImportRequest, importEvents } from './importEvents.ts'
+import type { Product } from './products/product.ts'
+import { type ProductName, products } from './products/products.ts'
 
-/** `footfall events import FILE…`. Throws StartError with a message of one line. */
-export async function runImportCommand(config: Config, args: readonly string[]): Promise<void> {
-  const { pixelId, request } = await readRequest(args)
+/**
+ * `footfall events import FILE…`, and `footfall import PRODUCT FILE…` for the exports of a product. Throws StartError
+ * with a message of one line.
+ */
+export async function runImportCommand(
+  config: Config,
+  args: readonly string[],
+  product?: ProductName,
+): Promise<void> {
+  const { pixelId, request } = await readRequest(args, product)
+  if (request.product && request.isDryRun) console.log(`${formatTerms(request.product)}\n`)
   await withServers(config, async ({ clickhouse: address, postgresUrl: url }) => {
     const pool = openPostgres(url, () => {})
     const clickhouse = openForShipping(address, config.clickhouseDatabase)
@@ -56,7 +66,7 @@ async function importWithBar(
 }
 
 function formatImported(
-  { imported, duplicates, skipped, isResumed }: Imported,
+  { imported, duplicates, skipped, isResumed, reasons }: Imported,
   { isDryRun, reportPath }: ImportRequest,
   seconds: number,
 ): string {
@@ -67,8 +77,21 @@ function formatImported(
       : `${count(imported)} events imported${isResumed ? ', including an earlier run' : ''}, in ${seconds.toFixed(1)} s`,
     `${count(duplicates)} duplicates left out`,
     `${count(skipped)} rows skipped${skipped > 0 ? `, see ${reportPath}` : ''}`,
+    ...[...reasons]
+      .toSorted(([, one], [, other]) => other - one)
+      .slice(0, reasonsShown)
+      .map(([reason, rows]) => `  ${count(rows)} × ${reason}`),
   ]
   return lines.join('\n')
+}
+
+const reasonsShown = 10
+
+/** The mapping of a product, as two columns. */
+function formatTerms({ name, mapping }: Product): string {
+  const width = Math.max(...mapping.map(([from]) => from.length))
+  const lines = mapping.map(([from, to]) => `  ${from.padEnd(width)}  ${to}`)
+  return [`${name} → Footfall`, ...lines].join('\n')
 }
 
 function requireActive(pixelId: string, pixel: Pixel | undefined): Pixel {
@@ -80,8 +103,9 @@ function requireActive(pixelId: string, pixel: Pixel | undefined): Pixel {
 
 async function readRequest(
   args: readonly string[],
+  productName: ProductName | undefined,
 ): Promise<{ pixelId: string; request: ImportRequest }> {
-  const { values, positionals } = parse(args)
+  const { values, positionals } = parse(args, productName)
   const [first] = positionals
   if (first === undefined) throw new StartError('name a FILE to import, or - for standard input')
   if (!isUuid(values.pixel))
@@ -89,15 +113,20 @@ async function readRequest(
   const format = (values.format ?? null) as Format | null
   if (format !== null && !formats.includes(format))
     throw new StartError(`--format must be one of ${formats.join(', ')}`)
+  const pixelId = values.pixel.toLowerCase()
+  const { site = null, host = null } = values
+  const product = productName && products[productName]({ pixelId, site, host })
+  const open = product ? product.open : openFile
   const sources = await Promise.all(
     positionals.map((path) =>
-      path === '-' ? openStdin(process.stdin, format) : openFile(path, format),
+      path === '-' && !product ? openStdin(process.stdin, format) : open(path, format),
     ),
   )
   return {
-    pixelId: values.pixel.toLowerCase(),
+    pixelId,
     request: {
       sources,
+      product,
       mapping: readMapping(values.map ?? '', importedColumns),
       ignoreUnknown: values['ignore-unknown'],
       isDryRun: values['dry-run'],
@@ -106,20 +135,34 @@ async function readRequest(
   }
 }
 
-function parse(args: readonly string[]) {
+const options = {
+  pixel: { type: 'string' },
+  format: { type: 'string' },
+  map: { type: 'string' },
+  'ignore-unknown': { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean', default: false },
+  skipped: { type: 'string' },
+  site: { type: 'string' },
+  host: { type: 'string' },
+} as const
+
+function parse(args: readonly string[], product: ProductName | undefined) {
+  const { values, positionals } = parseKnown(args)
+  const isForeign = product
+    ? values.map !== undefined || values['ignore-unknown']
+    : values.site !== undefined || values.host !== undefined
+  if (isForeign)
+    throw new StartError(
+      product
+        ? '--map and --ignore-unknown belong to footfall events import'
+        : '--site and --host belong to footfall import',
+    )
+  return { values, positionals }
+}
+
+function parseKnown(args: readonly string[]) {
   try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        pixel: { type: 'string' },
-        format: { type: 'string' },
-        map: { type: 'string' },
-        'ignore-unknown': { type: 'boolean', default: false },
-        'dry-run': { type: 'boolean', default: false },
-        skipped: { type: 'string' },
-      },
-    })
+    return parseArgs({ args: [...args], allowPositionals: true, options })
   } catch (error) {
     throw new StartError((error as Error).message)
   }

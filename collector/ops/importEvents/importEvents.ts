@@ -6,9 +6,9 @@ import { formatMapping } from '../../identity/load/mapping.ts'
 import { openRejectedFile, type RejectedRow } from '../../identity/load/rejectedFile.ts'
 import type { Source } from '../../identity/load/source.ts'
 import { ShipLeases } from '../../ingest/shipper/shipLeases.ts'
-import { createSharedClock } from '../../ingest/spool/sharedClock.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { createSharedClock } from '../../platform/sharedClock.ts'
 import { chunksOf, type Place, type RowChunk } from './chunks.ts'
 import type { ColumnOptions, ImportedRow } from './columns.ts'
 import { type ImportDeps, importedEvent } from './importedEvent.ts'
@@ -19,6 +19,7 @@ import {
   saveImportState,
 } from './importState.ts'
 import { LineBuffer } from './lineBuffer.ts'
+import type { Product } from './products/product.ts'
 import { type EventChunk, type StoreDeps, storeChunk, storedIds } from './storeChunk.ts'
 
 export interface ImportRequest extends ColumnOptions {
@@ -27,6 +28,8 @@ export interface ImportRequest extends ColumnOptions {
   readonly isDryRun: boolean
   /** The report of skipped rows: JSON lines with file, line and reason. */
   readonly reportPath: string
+  /** The product that exported the files; absent for events of Footfall's own fields. */
+  readonly product?: Product | undefined
 }
 
 export interface ImportStores {
@@ -39,6 +42,8 @@ export interface ImportStores {
 export interface Imported extends Pick<ImportState, 'imported' | 'duplicates' | 'skipped'> {
   /** Whether this run continued an earlier one. */
   readonly isResumed: boolean
+  /** The reasons of skipped rows of this run, with the numbers of their rows. */
+  readonly reasons: ReadonlyMap<string, number>
 }
 
 /** The number of rows between two reads of the clock and yields to the event loop. */
@@ -73,6 +78,7 @@ export async function importEvents(
     onRetry: tell.retry,
   }
   let isUncertain = unfinished !== null
+  const reasons = new Map<string, number>()
   try {
     for (const [index, source] of sources.entries()) {
       if (index < state.file) continue
@@ -91,6 +97,7 @@ export async function importEvents(
         const events = { ...chunk.events, isUncertain }
         const stored = isDryRun ? await check(store, events) : await storeChunk(store, events)
         isUncertain = false
+        countReasons(reasons, chunk.skipped)
         state = {
           ...state,
           ...chunk.end,
@@ -108,14 +115,26 @@ export async function importEvents(
     leases.close()
   }
   forgetImportState(dataDir, importId)
-  return { ...state, isResumed: unfinished !== null }
+  return { ...state, isResumed: unfinished !== null, reasons }
 }
 
 /** The id of an import, which is the same for the same files and options. */
-function idOf({ pixel }: ImportDeps, { sources, mapping, ignoreUnknown }: ImportRequest): string {
+function idOf({ pixel }: ImportDeps, request: ImportRequest): string {
+  const { sources, mapping, ignoreUnknown, product } = request
   const files = sources.map(({ identity, format }) => [identity ?? randomUUID(), format])
-  const facts = [pixel.pixelId, formatMapping(mapping), ignoreUnknown, files]
+  const own = product ? [product.name, ...product.facts] : []
+  const facts = [pixel.pixelId, formatMapping(mapping), ignoreUnknown, files, ...own]
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 24)
+}
+
+/** Reasons may quote values, so only this many are counted. */
+const reasonsMax = 100
+
+function countReasons(reasons: Map<string, number>, skipped: readonly RejectedRow[]): void {
+  for (const { reason } of skipped) {
+    const key = reasons.has(reason) || reasons.size < reasonsMax ? reason : 'other reasons'
+    reasons.set(key, (reasons.get(key) ?? 0) + 1)
+  }
 }
 
 const newState = (): ImportState => ({

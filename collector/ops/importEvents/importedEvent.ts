@@ -34,7 +34,7 @@ export interface ImportDeps {
 }
 
 /** The maximum age of imported events. One ClickHouse insert supports at most 100 monthly partitions. */
-export const importAgeDaysMax = 2_922
+const importAgeDaysMax = 2_922
 const clockToleranceMs = 60_000
 const textCharsMax = 200
 

@@ -11,6 +11,7 @@ import {
   type ImportedColumn,
   type ImportedRow,
 } from './columns.ts'
+import type { Product, ProductRecord } from './products/product.ts'
 
 /** A row of a file, or the reason why it is unreadable. */
 export interface FileRow {
@@ -25,25 +26,78 @@ export type ReadRows = (bytes: Buffer, linesBefore: number) => Generator<FileRow
 const comma = 0x2c
 const newline = 0x0a
 
+/** A record of a file, or the reason why it is unreadable. */
+type FileRecord<Content> = { line: number } & ({ record: Content } | { unreadable: string })
+
 /** Reads CSV with this header (RFC 4180). Throws StartError for an unknown column. */
 export function createCsvReader(header: Buffer, options: ColumnOptions): ReadRows {
-  const names = textsOf(header, 0).texts.map((name) => name ?? '')
+  const names = namesOf(header)
   const chosen = columnsOfHeader(names, options)
   const columns = names.map((name) => chosen.get(name))
   return function* (bytes, linesBefore) {
-    let line = linesBefore + 1
-    for (let start = 0; start < bytes.length; ) {
-      const { end, fault, texts } = textsOf(bytes, start)
-      const record = bytes.subarray(start, end)
-      const isEmpty = texts.length === 1 && texts[0] === undefined
-      if (fault) yield { line, row: { unreadable: reasons[fault] } }
-      else if (!isEmpty && texts.length !== names.length)
-        yield { line, row: { unreadable: reasons.wrong_field_count } }
-      else if (!isEmpty && !isUtf8(record)) yield { line, row: { unreadable: reasons.not_utf8 } }
-      else if (!isEmpty) yield { line, row: rowOf(columns, texts) }
-      line += countLines(record)
-      start = end
+    for (const read of csvRecords(bytes, linesBefore, names.length))
+      yield { line: read.line, row: 'record' in read ? rowOf(columns, read.record) : read }
+  }
+}
+
+/** Reads records of another product's export, each of which may have several rows or none. */
+export function createProductReader(
+  header: Buffer | null,
+  { rowsOf }: Pick<Product, 'rowsOf'>,
+): ReadRows {
+  const names = header && namesOf(header)
+  return function* (bytes, linesBefore) {
+    const records = names
+      ? namedRecords(csvRecords(bytes, linesBefore, names.length), names)
+      : jsonRecords(bytes, linesBefore)
+    for (const read of records) {
+      const { line } = read
+      if ('unreadable' in read) yield { line, row: read }
+      else for (const row of rowsOf(read.record)) yield { line, row }
     }
+  }
+}
+
+function* namedRecords(
+  records: Iterable<FileRecord<readonly (string | undefined)[]>>,
+  names: readonly string[],
+): Generator<FileRecord<ProductRecord>> {
+  for (const read of records) {
+    if ('unreadable' in read) yield read
+    else {
+      const { line, record: texts } = read
+      yield { line, record: Object.fromEntries(names.map((name, at) => [name, texts[at]])) }
+    }
+  }
+}
+
+function* jsonRecords(bytes: Buffer, linesBefore: number): Generator<FileRecord<ProductRecord>> {
+  for (const read of jsonLines(bytes, linesBefore)) {
+    const { line } = read
+    const record = 'record' in read ? objectOf(read.record) : read.unreadable
+    yield typeof record === 'string' ? { line, unreadable: record } : { line, record }
+  }
+}
+
+const namesOf = (header: Buffer): string[] => textsOf(header, 0).texts.map((name) => name ?? '')
+
+function* csvRecords(
+  bytes: Buffer,
+  linesBefore: number,
+  fields: number,
+): Generator<FileRecord<(string | undefined)[]>> {
+  let line = linesBefore + 1
+  for (let start = 0; start < bytes.length; ) {
+    const { end, fault, texts } = textsOf(bytes, start)
+    const record = bytes.subarray(start, end)
+    const isEmpty = texts.length === 1 && texts[0] === undefined
+    if (fault) yield { line, unreadable: reasons[fault] }
+    else if (!isEmpty && texts.length !== fields)
+      yield { line, unreadable: reasons.wrong_field_count }
+    else if (!isEmpty && !isUtf8(record)) yield { line, unreadable: reasons.not_utf8 }
+    else if (!isEmpty) yield { line, record: texts }
+    line += countLines(record)
+    start = end
   }
 }
 
@@ -75,31 +129,42 @@ function rowOf(
 export function createJsonReader(options: ColumnOptions): ReadRows {
   const columnOf = createColumnOfKey(options)
   return function* (bytes, linesBefore) {
-    const areUtf8 = isUtf8(bytes)
-    let line = linesBefore
-    for (let start = 0; start < bytes.length; ) {
-      const end = bytes.indexOf(newline, start) + 1 || bytes.length
-      const record = bytes.subarray(start, end)
-      line++
-      start = end
-      if (!areUtf8 && !isUtf8(record)) {
-        yield { line, row: { unreadable: reasons.not_utf8 } }
-        continue
-      }
-      const text = record.toString()
-      if (text.trim() !== '') yield { line, row: rowOfJson(text, columnOf) }
+    for (const read of jsonLines(bytes, linesBefore))
+      yield { line: read.line, row: 'record' in read ? rowOfJson(read.record, columnOf) : read }
+  }
+}
+
+/** The lines that are not empty. */
+function* jsonLines(bytes: Buffer, linesBefore: number): Generator<FileRecord<string>> {
+  const areUtf8 = isUtf8(bytes)
+  let line = linesBefore
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(newline, start) + 1 || bytes.length
+    const record = bytes.subarray(start, end)
+    line++
+    start = end
+    if (!areUtf8 && !isUtf8(record)) {
+      yield { line, unreadable: reasons.not_utf8 }
+      continue
     }
+    const text = record.toString()
+    if (text.trim() !== '') yield { line, record: text }
+  }
+}
+
+/** Parses an object of JSON, or returns the reason why the line has none. */
+function objectOf(text: string): Record<string, unknown> | string {
+  try {
+    const read: unknown = JSON.parse(text)
+    return isObject(read) ? read : 'the line is not a JSON object'
+  } catch {
+    return reasons.not_json
   }
 }
 
 function rowOfJson(text: string, columnOf: ReturnType<typeof createColumnOfKey>): FileRow['row'] {
-  let read: unknown
-  try {
-    read = JSON.parse(text)
-  } catch {
-    return { unreadable: reasons.not_json }
-  }
-  if (!isObject(read)) return { unreadable: 'the line is not a JSON object' }
+  const read = objectOf(text)
+  if (typeof read === 'string') return { unreadable: read }
   const row: ImportedRow = {}
   let dataKey = ''
   for (const key in read) {

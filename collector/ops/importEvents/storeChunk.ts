@@ -7,8 +7,8 @@ import { insertBatch, queryIdOf } from '../../ingest/shipper/insert.ts'
 import { isBeingInserted } from '../../ingest/shipper/reconcile.ts'
 import type { ShipLeases } from '../../ingest/shipper/shipLeases.ts'
 import { idWordsAt, nextLineAt } from '../../ingest/spool/rowFields.ts'
-import type { SharedClock } from '../../ingest/spool/sharedClock.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { SharedClock } from '../../platform/sharedClock.ts'
 
 /** Events of a chunk, each id once. */
 export interface EventChunk {

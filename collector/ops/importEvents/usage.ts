@@ -8,3 +8,18 @@ export const importUsage = `footfall events import FILE…    files, or standard
     --ignore-unknown               ignore columns that are no fields
     --dry-run                      check and count the rows, and store nothing
     --skipped FILE                 report of skipped rows with line and reason; default FILE.skipped.ndjson`
+
+/** The help text of the options of `footfall import PRODUCT`. */
+export const productUsage = `footfall import ga4|matomo|umami FILE…    the files of the product's export
+    --pixel ID          the pixel of the events
+    --dry-run           show the mapping, check and count the rows, and store nothing
+    --site ID           the site's id in the product: website_id of Umami, idSite of Matomo
+    --host NAME         the host name of Umami's events without one
+    --format ${formats.join('|')}    the format, if the names of the files do not show it
+    --skipped FILE      report of skipped rows with line and reason; default FILE.skipped.ndjson`
+
+/** The help text of the options of `footfall import plausible`. */
+export const historyUsage = `footfall import plausible FILE…    the CSV files of Plausible's export, such as imported_visitors_20230101_20231231.csv
+    --project ID        the project of the figures
+    --dry-run           show the mapping, check and count the rows, and store nothing
+    --skipped FILE      report of skipped rows with line and reason; default FILE.skipped.ndjson`

@@ -101,8 +101,10 @@ export function endAfter(parent) {
  */
 function installedNode() {
   const name = `node-${process.platform}-${process.arch}`
-  const path = join(root, 'node_modules', name, 'bin/node')
-  if (existsSync(path)) return path
+  // npm puts the packages of an installed Footfall next to it.
+  const folders = [join(root, 'node_modules'), join(root, '..')]
+  const path = folders.map((folder) => join(folder, name, 'bin/node')).find(existsSync)
+  if (path) return path
   const { optionalDependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const advice = optionalDependencies[name]
     ? `${name} is not installed: run npm install, or install Node 24`

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { EventLog } from '../../ingest/log/eventLog.ts'
 import type { SpooledTable } from '../../ingest/spool/layout.ts'
-import { createSharedClock, type SharedClock } from '../../ingest/spool/sharedClock.ts'
 import { aggregateMetrics, registry } from '../../platform/metrics.ts'
+import { createSharedClock, type SharedClock } from '../../platform/sharedClock.ts'
 import { StartError } from '../../platform/startError.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts'
 

@@ -6,11 +6,11 @@ import { type LogProgress, openNatsShipping } from '../../ingest/nats/natsShippi
 import { recordDuplicates } from '../../ingest/shipper/duplicateEvents.ts'
 import type { ShipObserver } from '../../ingest/shipper/shipper.ts'
 import { openShippers, recoverSpool, type SegmentShippers } from '../../ingest/shipper/shippers.ts'
-import { releaseCollector } from '../../ingest/spool/collectors.ts'
 import { type SpooledTable, spoolParts, unknownFiles } from '../../ingest/spool/layout.ts'
 import { makeSpool } from '../../ingest/spool/spools.ts'
 import { oldestWaitingAt } from '../../ingest/spool/waiting.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { releaseCollector } from '../../platform/collectors.ts'
 import { lockDirectory } from '../../platform/localStores/lock.ts'
 import type { Log } from '../../platform/log.ts'
 import {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { runEvery } from '../runEvery.ts'
 import { isUnavailable } from '../storeErrors.ts'
@@ -45,15 +46,7 @@ export type Step = <T>(work: () => Promise<T>) => Promise<T>
  * the first read fails and there is no copy.
  */
 export async function listenNotify(options: ListenOptions): Promise<{ close(): Promise<void> }> {
-  const {
-    url,
-    channel,
-    load,
-    changed,
-    restore,
-    everyMs = heartbeatMs,
-    loadEveryMs = loadMs,
-  } = options
+  const { channel, load, changed, restore, everyMs = heartbeatMs, loadEveryMs = loadMs } = options
   let listener: pg.Client
   let closed = false
   let loadedAt = performance.now()
@@ -66,13 +59,7 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
   const listen = async () => {
     let isEnded = false
     let hasBegun = false
-    const client = new pg.Client({
-      connectionString: url,
-      application_name: `footfall ${channel}`,
-      keepAlive: true,
-      connectionTimeoutMillis: answerMsMax,
-      query_timeout: answerMsMax,
-    })
+    const client = newClient(options)
     listener = client
     const announced: string[] = []
     const inTurn = createTurns()
@@ -109,15 +96,9 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
   }
 
   const again = async () => {
-    while (!closed) {
-      await new Promise((resolve) => setTimeout(resolve, reconnectMs))
-      if (closed) return
-      try {
-        return await listen()
-      } catch {
-        // PostgreSQL is still unavailable or overloaded.
-      }
-    }
+    // PostgreSQL may still be unavailable or overloaded.
+    do await delay(reconnectMs)
+    while (!closed && !(await succeeds(listen())))
   }
 
   const beat = async () => {
@@ -141,6 +122,21 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
     },
   }
 }
+
+const succeeds = (work: Promise<void>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  )
+
+const newClient = ({ url, channel }: ListenOptions): pg.Client =>
+  new pg.Client({
+    connectionString: url,
+    application_name: `footfall ${channel}`,
+    keepAlive: true,
+    connectionTimeoutMillis: answerMsMax,
+    query_timeout: answerMsMax,
+  })
 
 /** Runs steps one after another. A step that never ends blocks only the steps of its own connection. */
 function createTurns(): Step {

@@ -3,12 +3,9 @@ import { Readable } from 'node:stream'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { deleteRequestedEvents } from '../../../collector/accounts/projects/eventDeletions.ts'
-import {
-  publishErasedUntil,
-  registerCollector,
-} from '../../../collector/ingest/spool/collectors.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
+import { publishErasedUntil, registerCollector } from '../../../collector/platform/collectors.ts'
 import { migratePostgres } from '../../../collector/platform/postgres/migrate.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
 import { newPostgresDatabase } from '../../harness/databases.ts'

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { TokenIssuer } from '../../harness/tokenIssuer.ts'
 import type { Accounts, Caller, Json } from './harness.ts'
 
-export const clientId = 'footfall'
+const clientId = 'footfall'
 
 /** Connects the issuer to the organization of these accounts. */
 export async function connect(it: Accounts, { issuer }: TokenIssuer, more: object = {}) {

@@ -50,31 +50,7 @@ const deletesMax = 200
 
 export function openSalesforce(context: SalesforceContext): Salesforce {
   const base = context.settings.instance_url
-  let token: Promise<string> | null = null
-
-  const ask = async (
-    request: Omit<OutboundRequest, 'url'>,
-    path: string,
-  ): Promise<OutboundResponse> => {
-    const url = `${base}/services/data/${version}${path}`
-    for (const isLast of [false, true]) {
-      token ??= logIn(context).catch((error) => {
-        token = null
-        throw error
-      })
-      const headers = { authorization: `Bearer ${await token}`, ...request.headers }
-      const answer = await call(context, { ...request, url, headers })
-      if (answer.status !== 401 || isLast) return requireTaken(answer)
-      // The session has expired, so the next request logs in again.
-      token = null
-    }
-    throw new Error('unreachable')
-  }
-  const askJson = (method: 'POST' | 'PATCH', path: string, json: object) =>
-    ask(
-      { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) },
-      path,
-    )
+  const { ask, askJson } = createSession(context)
   const job = (jobId: string) => `/jobs/ingest/${encodeURIComponent(jobId)}`
 
   return {
@@ -139,6 +115,36 @@ export function openSalesforce(context: SalesforceContext): Salesforce {
       }
     },
   }
+}
+
+/** Sends requests with an access token, and logs in again when it expires. */
+function createSession(context: SalesforceContext) {
+  let token: Promise<string> | null = null
+
+  const ask = async (
+    request: Omit<OutboundRequest, 'url'>,
+    path: string,
+  ): Promise<OutboundResponse> => {
+    const url = `${context.settings.instance_url}/services/data/${version}${path}`
+    for (const isLast of [false, true]) {
+      token ??= logIn(context).catch((error) => {
+        token = null
+        throw error
+      })
+      const headers = { authorization: `Bearer ${await token}`, ...request.headers }
+      const answer = await call(context, { ...request, url, headers })
+      if (answer.status !== 401 || isLast) return requireTaken(answer)
+      // The session has expired, so the next request logs in again.
+      token = null
+    }
+    throw new Error('unreachable')
+  }
+  const askJson = (method: 'POST' | 'PATCH', path: string, json: object) =>
+    ask(
+      { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) },
+      path,
+    )
+  return { ask, askJson }
 }
 
 /** An access token, by the refresh token or the app's own credentials (OAuth 2.0, RFC 6749, 4.4 and 6). */

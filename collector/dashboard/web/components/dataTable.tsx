@@ -49,13 +49,10 @@ export function DataTable<Row>({
   return (
     <>
       {canSearch && (rows.length > 5 || q !== '') && (
-        <input
-          class="search"
-          type="search"
-          aria-label={`Search ${caption.toLowerCase()}`}
-          placeholder="Search these rows"
+        <SearchField
+          caption={caption}
           value={q}
-          onInput={({ currentTarget: { value } }) => setUrl({ [search]: value }, { replace: true })}
+          change={(to) => setUrl({ [search]: to }, { replace: true })}
         />
       )}
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset does not scroll in every browser. */}
@@ -66,46 +63,20 @@ export function DataTable<Row>({
           <thead>
             <tr>
               {columns.map(({ name, label, isNumber }) => (
-                <th
+                <HeadCell
                   key={name}
-                  scope="col"
-                  class={isNumber ? 'number' : ''}
-                  aria-sort={
-                    sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none'
-                  }
-                >
-                  <button
-                    type="button"
-                    onClick={() =>
-                      setUrl({
-                        [sortBy]: sort === name ? `-${name}` : sort === `-${name}` ? '' : name,
-                      })
-                    }
-                  >
-                    {label}
-                    <span class="arrow" aria-hidden="true">
-                      {sort === name ? '↑' : sort === `-${name}` ? '↓' : ''}
-                    </span>
-                  </button>
-                </th>
+                  name={name}
+                  label={label}
+                  isNumber={isNumber}
+                  sort={sort}
+                  change={(to) => setUrl({ [sortBy]: to })}
+                />
               ))}
             </tr>
           </thead>
           <tbody>
             {found.slice(0, shownRows).map((row) => (
-              <tr key={keyOf(row)}>
-                {columns.map((column, index) => (
-                  <td key={column.name} class={column.isNumber ? 'number' : ''}>
-                    {index === 0 && open ? (
-                      <button type="button" class="link" onClick={() => open(row)}>
-                        {shown(column, row)}
-                      </button>
-                    ) : (
-                      shown(column, row)
-                    )}
-                  </td>
-                ))}
-              </tr>
+              <DataRow key={keyOf(row)} row={row} columns={columns} open={open} />
             ))}
           </tbody>
         </table>
@@ -119,6 +90,86 @@ export function DataTable<Row>({
         </p>
       )}
     </>
+  )
+}
+
+/** The head of a column. Clicks sort in ascending order, then in descending order, then not at all. */
+function HeadCell({
+  name,
+  label,
+  isNumber,
+  sort,
+  change,
+}: {
+  name: string
+  label: string
+  isNumber: boolean | undefined
+  sort: string
+  change(sort: string): void
+}) {
+  return (
+    <th
+      scope="col"
+      class={isNumber ? 'number' : ''}
+      aria-sort={sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none'}
+    >
+      <button
+        type="button"
+        onClick={() => change(sort === name ? `-${name}` : sort === `-${name}` ? '' : name)}
+      >
+        {label}
+        <span class="arrow" aria-hidden="true">
+          {sort === name ? '↑' : sort === `-${name}` ? '↓' : ''}
+        </span>
+      </button>
+    </th>
+  )
+}
+
+function SearchField({
+  caption,
+  value,
+  change,
+}: {
+  caption: string
+  value: string
+  change(text: string): void
+}) {
+  return (
+    <input
+      class="search"
+      type="search"
+      aria-label={`Search ${caption.toLowerCase()}`}
+      placeholder="Search these rows"
+      value={value}
+      onInput={({ currentTarget }) => change(currentTarget.value)}
+    />
+  )
+}
+
+function DataRow<Row>({
+  row,
+  columns,
+  open,
+}: {
+  row: Row
+  columns: readonly Column<Row>[]
+  open: ((row: Row) => void) | undefined
+}) {
+  return (
+    <tr>
+      {columns.map((column, index) => (
+        <td key={column.name} class={column.isNumber ? 'number' : ''}>
+          {index === 0 && open ? (
+            <button type="button" class="link" onClick={() => open(row)}>
+              {shown(column, row)}
+            </button>
+          ) : (
+            shown(column, row)
+          )}
+        </td>
+      ))}
+    </tr>
   )
 }
 

@@ -4,6 +4,15 @@ import { Form, type FormProps, type Values } from './form.tsx'
 import { SaveBar } from './saveBar.tsx'
 import { UnsavedChanges } from './unsavedChanges.tsx'
 
+interface Edit<T extends Versioned, Kind extends string> {
+  object: T
+  /** Name of the object in responses: the saved one, and with 409 the current one. */
+  kind: Kind
+  valuesOf(object: T): Values
+  save(values: Values, version: number): Promise<Record<Kind, T>>
+  saved(object: T): void
+}
+
 /**
  * A form for an object that others may change at the same time. An update names the version it started from.
  * If that is no longer current, the form shows the other change next to the fields, and the user decides.
@@ -19,18 +28,61 @@ export function EditForm<T extends Versioned, Kind extends string>({
   isLong = false,
   refused,
   children,
-}: Pick<FormProps, 'refused' | 'children'> & {
-  object: T
-  /** Name of the object in responses: the saved one, and with 409 the current one. */
-  kind: Kind
-  valuesOf(object: T): Values
-  save(values: Values, version: number): Promise<Record<Kind, T>>
-  saved(object: T): void
-  action?: string
-  cancel?(): void
-  /** Keeps the buttons visible while there are unsaved changes, and asks before these are lost. */
-  isLong?: boolean
-}) {
+}: Pick<FormProps, 'refused' | 'children'> &
+  Edit<T, Kind> & {
+    action?: string
+    cancel?(): void
+    /** Keeps the buttons visible while there are unsaved changes, and asks before these are lost. */
+    isLong?: boolean
+  }) {
+  const { base, theirs, edited, setEdited, round, element, submit, fillWith } = useEdit({
+    object,
+    kind,
+    valuesOf,
+    save,
+    saved,
+  })
+  const unsaved = edited ? countChanges(valuesOf(base), edited) : 0
+  const actionNow = theirs ? 'Save my changes anyway' : action
+
+  return (
+    <div ref={element}>
+      <Form
+        key={round}
+        submit={submit}
+        action={actionNow}
+        values={valuesOf(base)}
+        {...(theirs && { theirs: changes(valuesOf(base), valuesOf(theirs)) })}
+        {...(cancel && { cancel })}
+        {...(refused && { refused })}
+        {...(isLong && {
+          edited: setEdited,
+          buttons: (isBusy: boolean) => (
+            <SaveBar
+              count={unsaved}
+              action={actionNow}
+              isBusy={isBusy}
+              discard={() => fillWith(base)}
+            />
+          ),
+        })}
+      >
+        {children}
+        {theirs && <ConflictNotice use={() => fillWith(theirs)} />}
+      </Form>
+      {isLong && <UnsavedChanges count={unsaved} />}
+    </div>
+  )
+}
+
+/** The state of an edit: the stored object, the change of somebody else, and the edited values. A hook. */
+function useEdit<T extends Versioned, Kind extends string>({
+  object,
+  kind,
+  valuesOf,
+  save,
+  saved,
+}: Edit<T, Kind>) {
   const [base, setBase] = useState(object)
   const [theirs, setTheirs] = useState<T | null>(null)
   const [edited, setEdited] = useState<Values | null>(null)
@@ -68,45 +120,19 @@ export function EditForm<T extends Versioned, Kind extends string>({
     setRound(round + 1)
   }
 
-  const unsaved = edited ? countChanges(valuesOf(base), edited) : 0
-  const actionNow = theirs ? 'Save my changes anyway' : action
+  return { base, theirs, edited, setEdited, round, element, submit, fillWith }
+}
 
+function ConflictNotice({ use }: { use(): void }) {
   return (
-    <div ref={element}>
-      <Form
-        key={round}
-        submit={submit}
-        action={actionNow}
-        values={valuesOf(base)}
-        {...(theirs && { theirs: changes(valuesOf(base), valuesOf(theirs)) })}
-        {...(cancel && { cancel })}
-        {...(refused && { refused })}
-        {...(isLong && {
-          edited: setEdited,
-          buttons: (isBusy: boolean) => (
-            <SaveBar
-              count={unsaved}
-              action={actionNow}
-              isBusy={isBusy}
-              discard={() => fillWith(base)}
-            />
-          ),
-        })}
-      >
-        {children}
-        {theirs && (
-          <div class="notice" role="alert">
-            <p>
-              <strong>Someone else changed this at the same time.</strong> Your changes are not
-              saved. The other changes are shown below the fields.
-            </p>
-            <button type="button" onClick={() => fillWith(theirs)}>
-              Use the other changes
-            </button>
-          </div>
-        )}
-      </Form>
-      {isLong && <UnsavedChanges count={unsaved} />}
+    <div class="notice" role="alert">
+      <p>
+        <strong>Someone else changed this at the same time.</strong> Your changes are not saved. The
+        other changes are shown below the fields.
+      </p>
+      <button type="button" onClick={use}>
+        Use the other changes
+      </button>
     </div>
   )
 }

@@ -1,9 +1,10 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Answer } from '../../../api/client/index.ts'
 import { type ApiKey, api, type KeyRole, type OwnProject, ownProjects } from '../api.ts'
 import { AsyncList, AsyncView } from '../components/asyncView.tsx'
 import { ConfirmDialog } from '../components/confirmDialog.tsx'
-import { byLargest, byText } from '../components/listTools.tsx'
+import { type Arrangement, byLargest, byText } from '../components/listTools.tsx'
 import { Page } from '../components/page.tsx'
 import { RelativeTime } from '../components/relativeTime.tsx'
 import { toast } from '../components/toast.tsx'
@@ -16,6 +17,22 @@ import { NewKeySecret } from './newKeySecret.tsx'
 export function ApiKeys() {
   const projects = useQuery(ownProjects)
   return <AsyncView query={projects}>{(own) => <Keys projects={own} />}</AsyncView>
+}
+
+const arrangement: Arrangement<ApiKey> = {
+  text: ({ name, key_prefix, created_by }) => `${name} ${key_prefix} ${created_by ?? ''}`,
+  sorts: {
+    created: { label: 'Newest first' },
+    name: { label: 'By name', compare: byText(({ name }) => name) },
+    used: {
+      label: 'Last used first',
+      compare: byLargest(({ last_used_at }) => last_used_at),
+    },
+    expires: {
+      label: 'First to expire',
+      compare: byText(({ expires_at }) => expires_at ?? 'never'),
+    },
+  },
 }
 
 function Keys({ projects }: { projects: OwnProject[] }) {
@@ -47,70 +64,16 @@ function Keys({ projects }: { projects: OwnProject[] }) {
       <AsyncList
         query={keys}
         of="API keys"
-        arrangement={{
-          text: ({ name, key_prefix, created_by }) => `${name} ${key_prefix} ${created_by ?? ''}`,
-          sorts: {
-            created: { label: 'Newest first' },
-            name: { label: 'By name', compare: byText(({ name }) => name) },
-            used: {
-              label: 'Last used first',
-              compare: byLargest(({ last_used_at }) => last_used_at),
-            },
-            expires: {
-              label: 'First to expire',
-              compare: byText(({ expires_at }) => expires_at ?? 'never'),
-            },
-          },
-        }}
-        empty={
-          mayCreate ? (
-            <>
-              <h2>Create the first key</h2>
-              <p>Programs use it to read the data of your pixels.</p>
-              {create}
-            </>
-          ) : (
-            <p>You have no API keys. Project admins create the keys of a project.</p>
-          )
-        }
+        arrangement={arrangement}
+        empty={<NoKeys create={mayCreate && create} />}
       >
         {(key) => (
-          <li key={key.key_id}>
-            <div>
-              <span class="name">{key.name}</span>
-              <span class="badge">{key.mode === 'live' ? 'Live' : 'Test'}</span>
-              <span class="badge quiet">{keyRoleNames[key.role]}</span>
-              {isExpired(key) && <span class="badge quiet">Expired</span>}
-              <p class="meta">
-                <code>{key.key_prefix}…</code> · {scopeOf(key, projects)}
-              </p>
-              <p class="meta">
-                Created <RelativeTime at={key.created_at} />
-                {key.created_by && ` by ${key.created_by}`} ·{' '}
-                {key.last_used_at ? (
-                  <>
-                    last used <RelativeTime at={key.last_used_at} />
-                  </>
-                ) : (
-                  'never used'
-                )}
-                {key.expires_at &&
-                  !isExpired(key) &&
-                  ` · expires ${day.format(new Date(key.expires_at))}`}
-              </p>
-            </div>
-            {mayRevoke(key) && (
-              <div class="actions">
-                <button
-                  type="button"
-                  aria-label={`Revoke ${key.name}`}
-                  onClick={() => setRevoking(key)}
-                >
-                  Revoke
-                </button>
-              </div>
-            )}
-          </li>
+          <KeyItem
+            key={key.key_id}
+            apiKey={key}
+            scope={scopeOf(key, projects)}
+            revoke={mayRevoke(key) && (() => setRevoking(key))}
+          />
         )}
       </AsyncList>
 
@@ -145,6 +108,64 @@ function Keys({ projects }: { projects: OwnProject[] }) {
         </ConfirmDialog>
       )}
     </Page>
+  )
+}
+
+function NoKeys({ create }: { create: ComponentChildren }) {
+  return create ? (
+    <>
+      <h2>Create the first key</h2>
+      <p>Programs use it to read the data of your pixels.</p>
+      {create}
+    </>
+  ) : (
+    <p>You have no API keys. Project admins create the keys of a project.</p>
+  )
+}
+
+function KeyItem({
+  apiKey: key,
+  scope,
+  revoke,
+}: {
+  apiKey: ApiKey
+  scope: string
+  /** False for readers who may not revoke the key. */
+  revoke: false | (() => void)
+}) {
+  return (
+    <li>
+      <div>
+        <span class="name">{key.name}</span>
+        <span class="badge">{key.mode === 'live' ? 'Live' : 'Test'}</span>
+        <span class="badge quiet">{keyRoleNames[key.role]}</span>
+        {isExpired(key) && <span class="badge quiet">Expired</span>}
+        <p class="meta">
+          <code>{key.key_prefix}…</code> · {scope}
+        </p>
+        <p class="meta">
+          Created <RelativeTime at={key.created_at} />
+          {key.created_by && ` by ${key.created_by}`} ·{' '}
+          {key.last_used_at ? (
+            <>
+              last used <RelativeTime at={key.last_used_at} />
+            </>
+          ) : (
+            'never used'
+          )}
+          {key.expires_at &&
+            !isExpired(key) &&
+            ` · expires ${day.format(new Date(key.expires_at))}`}
+        </p>
+      </div>
+      {revoke && (
+        <div class="actions">
+          <button type="button" aria-label={`Revoke ${key.name}`} onClick={revoke}>
+            Revoke
+          </button>
+        </div>
+      )}
+    </li>
   )
 }
 

@@ -6,7 +6,7 @@ import { Dialog } from '../components/dialog.tsx'
 import { EditForm } from '../components/editForm.tsx'
 import { Select } from '../components/fields.tsx'
 import { useKeysQuestion } from '../components/keysQuestion.tsx'
-import { byText } from '../components/listTools.tsx'
+import { type Arrangement, byText } from '../components/listTools.tsx'
 import { Page } from '../components/page.tsx'
 import { RelativeTime } from '../components/relativeTime.tsx'
 import { toast } from '../components/toast.tsx'
@@ -25,6 +25,18 @@ type Open =
 interface Invited {
   member: Member
   invitation_url?: string | null
+}
+
+const arrangement: Arrangement<Member> = {
+  text: personText,
+  sorts: {
+    since: { label: 'Oldest first' },
+    name: { label: 'By name', compare: byName },
+    role: {
+      label: 'By role',
+      compare: byText(({ role }) => String(Object.keys(roleNames).indexOf(role))),
+    },
+  },
 }
 
 export function Members() {
@@ -60,76 +72,22 @@ export function Members() {
       <AsyncList<Member>
         query={members}
         of="members"
-        arrangement={{
-          text: personText,
-          sorts: {
-            since: { label: 'Oldest first' },
-            name: { label: 'By name', compare: byName },
-            role: {
-              label: 'By role',
-              compare: byText(({ role }) => String(Object.keys(roleNames).indexOf(role))),
-            },
-          },
-        }}
+        arrangement={arrangement}
         empty={<p>No members yet.</p>}
       >
         {(member) => (
-          <li key={member.member_id}>
-            <div>
-              <span class="name">{nameOf(member)}</span>
-              <span class="badge">{roleNames[member.role]}</span>
-              {member.status === 'invited' && <span class="badge quiet">Invited</span>}
-              {member.member_id === session.member.member_id && (
-                <span class="badge quiet">You</span>
-              )}
-              <p class="meta">
-                {member.name && <>{member.email} · </>}
-                {member.role === 'member' && <>{projectsOf(member)} · </>}
-                {member.status === 'invited' ? 'invited' : 'since'}{' '}
-                <RelativeTime at={member.created_at} />
-              </p>
-            </div>
-            {mayEdit(member) && (
-              <div class="actions">
-                {member.status === 'invited' && (
-                  <button
-                    type="button"
-                    aria-label={`New link for ${member.email}`}
-                    onClick={async () =>
-                      showLink(
-                        await api.updateMember({
-                          member_id: member.member_id,
-                          renew_invitation: true,
-                        }),
-                      )
-                    }
-                  >
-                    New link
-                  </button>
-                )}
-                <PersonButtons email={member.email} choose={(kind) => setOpen({ kind, member })} />
-              </div>
-            )}
-          </li>
+          <MemberItem
+            key={member.member_id}
+            member={member}
+            renewed={showLink}
+            choose={mayEdit(member) && ((kind) => setOpen({ kind, member }))}
+          />
         )}
       </AsyncList>
 
       {open?.kind === 'invite' && <InviteDialog invited={showLink} close={close} />}
       {open?.kind === 'link' && (
-        <Dialog title={`Invitation for ${open.email}`} close={close}>
-          <p>
-            {open.url === null
-              ? 'The service sends the link to this address. '
-              : 'This service sends no mail. Send this link yourself. '}
-            It works once, for seven days.
-          </p>
-          {open.url !== null && <Copyable label="the invitation link" text={open.url} />}
-          <div class="actions">
-            <button type="button" class="primary" onClick={close}>
-              Done
-            </button>
-          </div>
-        </Dialog>
+        <InvitationDialog email={open.email} url={open.url} close={close} />
       )}
       {open?.kind === 'role' && (
         <RoleDialog
@@ -159,6 +117,84 @@ export function Members() {
         />
       )}
     </Page>
+  )
+}
+
+function MemberItem({
+  member,
+  renewed,
+  choose,
+}: {
+  member: Member
+  renewed(invited: Invited): Promise<void>
+  /** Opens a dialog of the member; false for readers who may not change it. */
+  choose: false | ((kind: 'role' | 'remove') => void)
+}) {
+  const session = useSession()
+  return (
+    <li>
+      <div>
+        <span class="name">{nameOf(member)}</span>
+        <span class="badge">{roleNames[member.role]}</span>
+        {member.status === 'invited' && <span class="badge quiet">Invited</span>}
+        {member.member_id === session.member.member_id && <span class="badge quiet">You</span>}
+        <p class="meta">
+          {member.name && <>{member.email} · </>}
+          {member.role === 'member' && <>{projectsOf(member)} · </>}
+          {member.status === 'invited' ? 'invited' : 'since'}{' '}
+          <RelativeTime at={member.created_at} />
+        </p>
+      </div>
+      {choose && (
+        <div class="actions">
+          {member.status === 'invited' && (
+            <button
+              type="button"
+              aria-label={`New link for ${member.email}`}
+              onClick={async () =>
+                renewed(
+                  await api.updateMember({
+                    member_id: member.member_id,
+                    renew_invitation: true,
+                  }),
+                )
+              }
+            >
+              New link
+            </button>
+          )}
+          <PersonButtons email={member.email} choose={choose} />
+        </div>
+      )}
+    </li>
+  )
+}
+
+/** The link of an invitation, if the service does not mail it. */
+function InvitationDialog({
+  email,
+  url,
+  close,
+}: {
+  email: string
+  url: string | null
+  close(): void
+}) {
+  return (
+    <Dialog title={`Invitation for ${email}`} close={close}>
+      <p>
+        {url === null
+          ? 'The service sends the link to this address. '
+          : 'This service sends no mail. Send this link yourself. '}
+        It works once, for seven days.
+      </p>
+      {url !== null && <Copyable label="the invitation link" text={url} />}
+      <div class="actions">
+        <button type="button" class="primary" onClick={close}>
+          Done
+        </button>
+      </div>
+    </Dialog>
   )
 }
 

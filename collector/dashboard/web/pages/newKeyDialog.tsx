@@ -16,6 +16,29 @@ const expiries = {
   '365': 'In a year',
 }
 
+const modes = [
+  { value: 'live', label: 'Live', hint: 'Reads the data of your pixels.' },
+  {
+    value: 'test',
+    label: 'Test',
+    hint: 'Reads sample data that never changes. Never billed.',
+  },
+]
+
+const roles = [
+  { value: 'read', label: 'Read', hint: 'Events, people, usage; projects and pixels.' },
+  {
+    value: 'write',
+    label: 'Read and write',
+    hint: 'Also writes campaigns and their performance.',
+  },
+  {
+    value: asMuchAsI,
+    label: 'All your permissions',
+    hint: 'Also members, projects, pixels, budgets and privacy requests.',
+  },
+]
+
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
 
 /** Form for a new key. Scope and mode cannot be changed later. */
@@ -60,35 +83,8 @@ export function NewKeyDialog({
           autocomplete="off"
           required
         />
-        <Choice
-          name="mode"
-          label="Mode"
-          options={[
-            { value: 'live', label: 'Live', hint: 'Reads the data of your pixels.' },
-            {
-              value: 'test',
-              label: 'Test',
-              hint: 'Reads sample data that never changes. Never billed.',
-            },
-          ]}
-        />
-        <Choice
-          name="role"
-          label="Permissions"
-          options={[
-            { value: 'read', label: 'Read', hint: 'Events, people, usage; projects and pixels.' },
-            {
-              value: 'write',
-              label: 'Read and write',
-              hint: 'Also writes campaigns and their performance.',
-            },
-            {
-              value: asMuchAsI,
-              label: 'All your permissions',
-              hint: 'Also members, projects, pixels, budgets and privacy requests.',
-            },
-          ]}
-        />
+        <Choice name="mode" label="Mode" options={modes} />
+        <Choice name="role" label="Permissions" options={roles} />
         <Select
           name="project_id"
           label="Scope"

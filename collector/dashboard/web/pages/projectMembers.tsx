@@ -80,26 +80,7 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
       </AsyncList>
 
       {open?.kind === 'add' && (
-        <Dialog title={`Add a person to ${project.name}`} close={close}>
-          <Form
-            submit={async ({ email = '', role }) => {
-              await api.addProjectMember({ project_id, email, role: role as ProjectRole })
-              await done('Added')
-            }}
-            action="Add"
-            cancel={close}
-          >
-            <TextField
-              name="email"
-              label="E-mail"
-              hint="Of a member of the organization. Invite other people on the page Members first."
-              type="email"
-              maxLength={254}
-              required
-            />
-            <Select name="role" label="Role" options={roles} />
-          </Form>
-        </Dialog>
+        <AddDialog project={project} added={() => done('Added')} close={close} />
       )}
       {open?.kind === 'role' && (
         <RoleDialog member={open.member} saved={() => done('Role changed')} close={close} />
@@ -116,6 +97,43 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
         />
       )}
     </Section>
+  )
+}
+
+function AddDialog({
+  project,
+  added,
+  close,
+}: {
+  project: Project
+  added(): Promise<void>
+  close(): void
+}) {
+  return (
+    <Dialog title={`Add a person to ${project.name}`} close={close}>
+      <Form
+        submit={async ({ email = '', role }) => {
+          await api.addProjectMember({
+            project_id: project.project_id,
+            email,
+            role: role as ProjectRole,
+          })
+          await added()
+        }}
+        action="Add"
+        cancel={close}
+      >
+        <TextField
+          name="email"
+          label="E-mail"
+          hint="Of a member of the organization. Invite other people on the page Members first."
+          type="email"
+          maxLength={254}
+          required
+        />
+        <Select name="role" label="Role" options={roles} />
+      </Form>
+    </Dialog>
   )
 }
 

@@ -13,13 +13,12 @@ import { originsHint } from './pixel/settings.tsx'
 
 /** A project's pixels, with a button that creates one. */
 export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit: boolean }) {
-  const { project_id, organization_id } = project
+  const { project_id } = project
   const pixels = useListQuery(
     (cursor) => api.listPixels({ project_id, cursor }),
     ({ pixels }) => pixels,
   )
   const [isCreating, setCreating] = useState(false)
-  const pathOf = (pixelId: string) => `/${organization_id}/projects/${project_id}/pixels/${pixelId}`
   const create = (
     <button type="button" class="primary" onClick={() => setCreating(true)}>
       New pixel
@@ -56,7 +55,7 @@ export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit:
         {(pixel) => (
           <li key={pixel.pixel_id}>
             <div>
-              <Link class="name" href={pathOf(pixel.pixel_id)}>
+              <Link class="name" href={pathOf(project, pixel.pixel_id)}>
                 {pixel.name}
               </Link>
               {!pixel.active && <span class="badge quiet">Off</span>}
@@ -71,36 +70,43 @@ export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit:
         )}
       </AsyncList>
 
-      {isCreating && (
-        <Dialog title="New pixel" close={() => setCreating(false)}>
-          <Form
-            submit={async ({ name = '', allowed_origins = '' }) => {
-              const { pixel } = await api.createPixel({
-                project_id,
-                name,
-                allowed_origins: linesOf(allowed_origins),
-              })
-              go(pathOf(pixel.pixel_id))
-            }}
-            action="Create pixel"
-            cancel={() => setCreating(false)}
-          >
-            <TextField
-              name="name"
-              label="Name"
-              hint="For example the name of the site."
-              maxLength={200}
-              required
-            />
-            <LinesField
-              name="allowed_origins"
-              label="Allowed origins (optional)"
-              hint={originsHint}
-              rows={2}
-            />
-          </Form>
-        </Dialog>
-      )}
+      {isCreating && <NewPixelDialog project={project} close={() => setCreating(false)} />}
     </Section>
+  )
+}
+
+const pathOf = ({ organization_id, project_id }: Project, pixelId: string) =>
+  `/${organization_id}/projects/${project_id}/pixels/${pixelId}`
+
+function NewPixelDialog({ project, close }: { project: Project; close(): void }) {
+  return (
+    <Dialog title="New pixel" close={close}>
+      <Form
+        submit={async ({ name = '', allowed_origins = '' }) => {
+          const { pixel } = await api.createPixel({
+            project_id: project.project_id,
+            name,
+            allowed_origins: linesOf(allowed_origins),
+          })
+          go(pathOf(project, pixel.pixel_id))
+        }}
+        action="Create pixel"
+        cancel={close}
+      >
+        <TextField
+          name="name"
+          label="Name"
+          hint="For example the name of the site."
+          maxLength={200}
+          required
+        />
+        <LinesField
+          name="allowed_origins"
+          label="Allowed origins (optional)"
+          hint={originsHint}
+          rows={2}
+        />
+      </Form>
+    </Dialog>
   )
 }

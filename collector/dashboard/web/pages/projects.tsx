@@ -1,11 +1,12 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { api, type Project } from '../api.ts'
+import { api, type Project, type ProjectActivity } from '../api.ts'
 import { AsyncList } from '../components/asyncView.tsx'
 import { DeleteDialog } from '../components/deleteDialog.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { TextField } from '../components/fields.tsx'
 import { Form } from '../components/form.tsx'
-import { byLargest, byText } from '../components/listTools.tsx'
+import { type Arrangement, byLargest, byText } from '../components/listTools.tsx'
 import { Page } from '../components/page.tsx'
 import { RelativeTime } from '../components/relativeTime.tsx'
 import { RenameDialog } from '../components/renameDialog.tsx'
@@ -17,6 +18,8 @@ import { ProjectGlance } from './projectGlance.tsx'
 
 /** Of the browser. */
 const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+const pathOf = (project: Project) => `/${project.organization_id}/projects/${project.project_id}`
 
 type Open = { kind: 'create' } | { kind: 'rename' | 'delete'; project: Project } | null
 
@@ -34,7 +37,6 @@ export function Projects() {
   const activityOf = ({ project_id }: Project) => activity.value?.get(project_id)
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
-  const pathOf = (project: Project) => `/${project.organization_id}/projects/${project.project_id}`
   const create = (
     <button type="button" class="primary" onClick={() => setOpen({ kind: 'create' })}>
       New project
@@ -50,92 +52,20 @@ export function Projects() {
       <AsyncList
         query={projects}
         of="projects"
-        arrangement={{
-          text: ({ name }) => name,
-          sorts: {
-            created: { label: 'Oldest first' },
-            name: { label: 'By name', compare: byText(({ name }) => name) },
-            visitors: {
-              label: 'Most visitors today',
-              compare: byLargest((project) => activityOf(project)?.visitors.at(-1) ?? null),
-            },
-            last: {
-              label: 'Latest event',
-              compare: byLargest((project) => activityOf(project)?.last_event_at ?? null),
-            },
-          },
-        }}
-        empty={
-          mayEdit ? (
-            <>
-              <h2>Start with a project</h2>
-              <p>
-                Then create a pixel in it, paste its snippet into your site, and watch the first
-                event arrive.
-              </p>
-              {create}
-            </>
-          ) : (
-            <>
-              <h2>No projects yet</h2>
-              <p>Ask an admin of {session.organization.name} to add you to one.</p>
-            </>
-          )
-        }
+        arrangement={arrangementOf(activityOf)}
+        empty={<NoProjects create={mayEdit && create} />}
       >
         {(project) => (
-          <li key={project.project_id}>
-            <div>
-              {/* If there are no events, the overview explains how to install the pixel. */}
-              <Link class="name" href={`${pathOf(project)}/overview`}>
-                {project.name}
-              </Link>
-              <p class="meta">
-                Created <RelativeTime at={project.created_at} />
-              </p>
-            </div>
-            <ProjectGlance activity={activityOf(project)} />
-            {mayEdit && (
-              <div class="actions">
-                <button
-                  type="button"
-                  aria-label={`Rename ${project.name}`}
-                  onClick={() => setOpen({ kind: 'rename', project })}
-                >
-                  Rename
-                </button>
-                <button
-                  type="button"
-                  aria-label={`Delete ${project.name}`}
-                  onClick={() => setOpen({ kind: 'delete', project })}
-                >
-                  Delete
-                </button>
-              </div>
-            )}
-          </li>
+          <ProjectItem
+            key={project.project_id}
+            project={project}
+            activity={activityOf(project)}
+            choose={mayEdit && ((kind) => setOpen({ kind, project }))}
+          />
         )}
       </AsyncList>
 
-      {open?.kind === 'create' && (
-        <Dialog title="New project" close={close}>
-          <Form
-            submit={async ({ name = '' }) =>
-              go(pathOf((await api.createProject({ name, time_zone })).project))
-            }
-            action="Create project"
-            cancel={close}
-          >
-            <TextField
-              name="name"
-              label="Name"
-              hint="For example the address of the site."
-              maxLength={200}
-              required
-            />
-          </Form>
-        </Dialog>
-      )}
+      {open?.kind === 'create' && <NewProjectDialog close={close} />}
       {open?.kind === 'rename' && (
         <RenameDialog
           what="project"
@@ -164,5 +94,108 @@ export function Projects() {
         />
       )}
     </Page>
+  )
+}
+
+const arrangementOf = (
+  activityOf: (project: Project) => ProjectActivity | undefined,
+): Arrangement<Project> => ({
+  text: ({ name }) => name,
+  sorts: {
+    created: { label: 'Oldest first' },
+    name: { label: 'By name', compare: byText(({ name }) => name) },
+    visitors: {
+      label: 'Most visitors today',
+      compare: byLargest((project) => activityOf(project)?.visitors.at(-1) ?? null),
+    },
+    last: {
+      label: 'Latest event',
+      compare: byLargest((project) => activityOf(project)?.last_event_at ?? null),
+    },
+  },
+})
+
+function NoProjects({ create }: { create: ComponentChildren }) {
+  const session = useSession()
+  return create ? (
+    <>
+      <h2>Start with a project</h2>
+      <p>
+        Then create a pixel in it, paste its snippet into your site, and watch the first event
+        arrive.
+      </p>
+      {create}
+    </>
+  ) : (
+    <>
+      <h2>No projects yet</h2>
+      <p>Ask an admin of {session.organization.name} to add you to one.</p>
+    </>
+  )
+}
+
+function ProjectItem({
+  project,
+  activity,
+  choose,
+}: {
+  project: Project
+  activity: ProjectActivity | undefined
+  /** Opens a dialog of the project; false for readers who may not change it. */
+  choose: false | ((kind: 'rename' | 'delete') => void)
+}) {
+  return (
+    <li>
+      <div>
+        {/* If there are no events, the overview explains how to install the pixel. */}
+        <Link class="name" href={`${pathOf(project)}/overview`}>
+          {project.name}
+        </Link>
+        <p class="meta">
+          Created <RelativeTime at={project.created_at} />
+        </p>
+      </div>
+      <ProjectGlance activity={activity} />
+      {choose && (
+        <div class="actions">
+          <button
+            type="button"
+            aria-label={`Rename ${project.name}`}
+            onClick={() => choose('rename')}
+          >
+            Rename
+          </button>
+          <button
+            type="button"
+            aria-label={`Delete ${project.name}`}
+            onClick={() => choose('delete')}
+          >
+            Delete
+          </button>
+        </div>
+      )}
+    </li>
+  )
+}
+
+function NewProjectDialog({ close }: { close(): void }) {
+  return (
+    <Dialog title="New project" close={close}>
+      <Form
+        submit={async ({ name = '' }) =>
+          go(pathOf((await api.createProject({ name, time_zone })).project))
+        }
+        action="Create project"
+        cancel={close}
+      >
+        <TextField
+          name="name"
+          label="Name"
+          hint="For example the address of the site."
+          maxLength={200}
+          required
+        />
+      </Form>
+    </Dialog>
   )
 }

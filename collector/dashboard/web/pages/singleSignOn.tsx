@@ -59,7 +59,6 @@ function Settings({
 }) {
   const { member } = useSession()
   const isOwner = member.role === 'owner'
-  const [isRemoving, setRemoving] = useState(false)
   const fields = <Fields owners={owners} isNew={settings === null} />
   const saved = () => {
     toast('Saved')
@@ -107,33 +106,38 @@ function Settings({
           )}
         </fieldset>
       </Section>
-      {settings && isOwner && (
-        <Section
-          title="Remove the provider"
-          lead="Ends the sessions of members who signed in through it. Members without a password need a new invitation."
-          actions={
-            <button type="button" class="danger" onClick={() => setRemoving(true)}>
-              Remove…
-            </button>
-          }
-        >
-          {isRemoving && (
-            <ConfirmDialog
-              title="Remove the identity provider?"
-              action="Remove"
-              confirm={async () => {
-                await api.deleteSingleSignOn()
-                toast('Provider removed')
-                changed()
-              }}
-              close={() => setRemoving(false)}
-            >
-              <p>Members without a password can no longer sign in.</p>
-            </ConfirmDialog>
-          )}
-        </Section>
-      )}
+      {settings && isOwner && <ProviderRemoval removed={changed} />}
     </>
+  )
+}
+
+function ProviderRemoval({ removed }: { removed(): void }) {
+  const [isRemoving, setRemoving] = useState(false)
+  return (
+    <Section
+      title="Remove the provider"
+      lead="Ends the sessions of members who signed in through it. Members without a password need a new invitation."
+      actions={
+        <button type="button" class="danger" onClick={() => setRemoving(true)}>
+          Remove…
+        </button>
+      }
+    >
+      {isRemoving && (
+        <ConfirmDialog
+          title="Remove the identity provider?"
+          action="Remove"
+          confirm={async () => {
+            await api.deleteSingleSignOn()
+            toast('Provider removed')
+            removed()
+          }}
+          close={() => setRemoving(false)}
+        >
+          <p>Members without a password can no longer sign in.</p>
+        </ConfirmDialog>
+      )}
+    </Section>
   )
 }
 

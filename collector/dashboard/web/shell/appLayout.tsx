@@ -65,6 +65,38 @@ function Organization({ session: { organization, organizations } }: { session: S
   )
 }
 
+/** Links to the pages of the organization. On the pages of a project they are folded. */
+function DashboardNav({
+  session,
+  path,
+  isFolded,
+}: {
+  session: Session
+  path: string
+  isFolded: boolean
+}) {
+  const address = (place: Place) => addressOf(session.organization.organization_id, place)
+  return (
+    <nav aria-label="Dashboard">
+      {isFolded ? (
+        <NavFold title="Organization" hasPage={false}>
+          <NavLinks places={placesFor(session)} address={address} path={path} />
+        </NavFold>
+      ) : (
+        <ul>
+          <NavLinks places={placesFor(session)} address={address} path={path} />
+        </ul>
+      )}
+      <ul class="side-end">
+        <li>
+          <a href="/docs">API documentation</a>
+        </li>
+        <NavLinks places={[accountPlace]} address={address} path={path} />
+      </ul>
+    </nav>
+  )
+}
+
 /** The layout of an organization's pages: location, navigation and sign-out. */
 export function AppLayout({
   session,
@@ -83,7 +115,6 @@ export function AppLayout({
   const isZoneKnown = useProjectZone(projectId)
   const projects = useQueryOf(projectId ?? '', async () => (projectId ? ownProjects() : []))
   const project = projects.value?.find(({ project_id }) => project_id === projectId)
-  const address = (place: Place) => addressOf(organization_id, place)
   const signOut = async () => {
     await api.signOut()
     signedIn.value = null
@@ -124,23 +155,7 @@ export function AppLayout({
               path={path}
             />
           )}
-          <nav aria-label="Dashboard">
-            {projectId ? (
-              <NavFold title="Organization" hasPage={false}>
-                <NavLinks places={placesFor(session)} address={address} path={path} />
-              </NavFold>
-            ) : (
-              <ul>
-                <NavLinks places={placesFor(session)} address={address} path={path} />
-              </ul>
-            )}
-            <ul class="side-end">
-              <li>
-                <a href="/docs">API documentation</a>
-              </li>
-              <NavLinks places={[accountPlace]} address={address} path={path} />
-            </ul>
-          </nav>
+          <DashboardNav session={session} path={path} isFolded={projectId !== undefined} />
           <p class="who" title={member.email}>
             {member.name ?? member.email}
           </p>

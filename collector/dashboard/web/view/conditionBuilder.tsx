@@ -3,7 +3,7 @@ import { api } from '../api.ts'
 import { AsyncView } from '../components/asyncView.tsx'
 import { FormContext } from '../components/form.tsx'
 import { useQuery } from '../useQuery.ts'
-import { ConditionRow, eventName } from './conditionRow.tsx'
+import { type CatalogField, ConditionRow, eventName } from './conditionRow.tsx'
 import { type Condition, readConditions, textOfConditions } from './conditions.ts'
 import { operatorLabels } from './labels.ts'
 
@@ -50,33 +50,17 @@ export function ConditionBuilder({
   return (
     <div class="field conditions" id={id}>
       <AsyncView query={catalog} lines={2}>
-        {({ fields }) => (
-          <>
-            {shown?.map((condition, index) => (
-              <ConditionRow
-                // Conditions are identified by their position.
-                key={index}
-                projectId={projectId}
-                fields={fields}
-                condition={condition}
-                number={index + 1}
-                change={(to) => setConditions(shown.with(index, to))}
-                remove={
-                  shown.length > 1 ? () => setConditions(shown.toSpliced(index, 1)) : undefined
-                }
-              />
-            ))}
-            {shown && (
-              <button
-                type="button"
-                class="link"
-                onClick={() => setRows([...shown, { ...emptyCondition, field: eventName }])}
-              >
-                Add a condition
-              </button>
-            )}
-          </>
-        )}
+        {({ fields }) =>
+          shown && (
+            <ConditionRows
+              projectId={projectId}
+              fields={fields}
+              rows={shown}
+              change={setConditions}
+              add={() => setRows([...shown, { ...emptyCondition, field: eventName }])}
+            />
+          )
+        }
       </AsyncView>
       <details
         open={isText}
@@ -88,30 +72,17 @@ export function ConditionBuilder({
         }}
       >
         <summary>Advanced</summary>
-        <label for={`${id}-text`}>Conditions as text</label>
-        <textarea
-          id={`${id}-text`}
+        <ConditionsText
+          id={id}
           name={name}
-          rows={2}
-          spellcheck={false}
-          maxLength={2_000}
-          value={text}
-          aria-invalid={Boolean(fault)}
-          aria-describedby={`${id}-hint${fault ? ` ${id}-fault` : ''}`}
-          onInput={({ currentTarget }) => {
-            setText(currentTarget.value)
-            change(currentTarget.value.trim())
+          text={text}
+          fault={fault}
+          change={(to) => {
+            setText(to)
+            change(to.trim())
           }}
-          onBlur={() => {
-            const trimmed = text.trim()
-            const isForm = trimmed === '' || form.test(trimmed)
-            setTextFault(isForm ? '' : `“${trimmed}” is not field:op:value.`)
-          }}
+          check={setTextFault}
         />
-        <p id={`${id}-hint`} class="hint">
-          As the API takes it: <code>field:op:value</code>, with commas between several.
-          {rowsOf(text.trim()) === null && ' Only text can express these conditions.'}
-        </p>
       </details>
       {fault && (
         <p id={`${id}-fault`} class="fault">
@@ -119,5 +90,82 @@ export function ConditionBuilder({
         </p>
       )}
     </div>
+  )
+}
+
+function ConditionsText({
+  id,
+  name,
+  text,
+  fault,
+  change,
+  check,
+}: {
+  id: string
+  name: string
+  text: string
+  fault: string | undefined
+  change(text: string): void
+  /** Receives the fault of the text when the field loses the focus; '' without one. */
+  check(fault: string): void
+}) {
+  return (
+    <>
+      <label for={`${id}-text`}>Conditions as text</label>
+      <textarea
+        id={`${id}-text`}
+        name={name}
+        rows={2}
+        spellcheck={false}
+        maxLength={2_000}
+        value={text}
+        aria-invalid={Boolean(fault)}
+        aria-describedby={`${id}-hint${fault ? ` ${id}-fault` : ''}`}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+        onBlur={() => {
+          const trimmed = text.trim()
+          const isForm = trimmed === '' || form.test(trimmed)
+          check(isForm ? '' : `“${trimmed}” is not field:op:value.`)
+        }}
+      />
+      <p id={`${id}-hint`} class="hint">
+        As the API takes it: <code>field:op:value</code>, with commas between several.
+        {rowsOf(text.trim()) === null && ' Only text can express these conditions.'}
+      </p>
+    </>
+  )
+}
+
+function ConditionRows({
+  projectId,
+  fields,
+  rows,
+  change,
+  add,
+}: {
+  projectId: string
+  fields: readonly CatalogField[]
+  rows: readonly Condition[]
+  change(rows: readonly Condition[]): void
+  add(): void
+}) {
+  return (
+    <>
+      {rows.map((condition, index) => (
+        <ConditionRow
+          // Conditions are identified by their position.
+          key={index}
+          projectId={projectId}
+          fields={fields}
+          condition={condition}
+          number={index + 1}
+          change={(to) => change(rows.with(index, to))}
+          remove={rows.length > 1 ? () => change(rows.toSpliced(index, 1)) : undefined}
+        />
+      ))}
+      <button type="button" class="link" onClick={add}>
+        Add a condition
+      </button>
+    </>
   )
 }

@@ -6,7 +6,7 @@ import { type Condition, type ConditionOp, conditionOps } from './conditions.ts'
 import { labelOfField, labelOfValue } from './labels.ts'
 import { daysOf, windowOf } from './periods.ts'
 
-type CatalogField = Awaited<ReturnType<typeof api.listFields>>['fields'][number]
+export type CatalogField = Awaited<ReturnType<typeof api.listFields>>['fields'][number]
 
 export const eventName = 'event_data.name'
 const propertyPrefix = 'event_data.properties.'
@@ -31,51 +31,21 @@ export function ConditionRow({
   change(condition: Condition): void
   remove: (() => void) | undefined
 }) {
-  const id = useId()
   const isProperty = field.startsWith(propertyPrefix)
   const hasList = op === 'is' || op === 'isNot'
   return (
     <fieldset class="condition">
       <legend class="visually-hidden">Condition {number}</legend>
-      <label>
-        Field
-        <select
-          value={isProperty ? property : field}
-          onChange={({ currentTarget: { value } }) =>
-            change({ field: value === property ? propertyPrefix : value, op, values: [] })
-          }
-        >
-          <optgroup label="Custom events">
-            <option value={eventName}>{labelOfField(eventName)}</option>
-            <option value={property}>Property…</option>
-          </optgroup>
-          {[...new Set(fields.map(({ group }) => group))].map((group) => (
-            <optgroup key={group} label={labelOfField(group)}>
-              {fields
-                .filter((one) => one.group === group && one.name !== 'event_data')
-                .map(({ name }) => (
-                  <option key={name} value={name}>
-                    {labelOfField(name)}
-                  </option>
-                ))}
-            </optgroup>
-          ))}
-        </select>
-      </label>
+      <FieldChoice
+        fields={fields}
+        field={field}
+        change={(to) => change({ field: to, op, values: [] })}
+      />
       {isProperty && (
-        <label>
-          Property
-          <input
-            type="text"
-            value={field.slice(propertyPrefix.length)}
-            maxLength={100}
-            spellcheck={false}
-            autocomplete="off"
-            onInput={({ currentTarget: { value } }) =>
-              change({ field: propertyPrefix + value.replace(/[,:]/g, ''), op, values })
-            }
-          />
-        </label>
+        <PropertyName
+          value={field.slice(propertyPrefix.length)}
+          change={(name) => change({ field: propertyPrefix + name, op, values })}
+        />
       )}
       <label>
         Operator
@@ -104,21 +74,10 @@ export function ConditionRow({
           change={(to) => change({ field, op, values: to })}
         />
       ) : (
-        <label for={`${id}-value`}>
-          Value
-          <input
-            id={`${id}-value`}
-            type="text"
-            value={values[0] ?? ''}
-            maxLength={2_000}
-            spellcheck={false}
-            autocomplete="off"
-            required
-            onInput={({ currentTarget: { value } }) =>
-              change({ field, op, values: value === '' ? [] : [value] })
-            }
-          />
-        </label>
+        <TypedValue
+          value={values[0] ?? ''}
+          change={(to) => change({ field, op, values: to === '' ? [] : [to] })}
+        />
       )}
       {remove && (
         <button type="button" aria-label={`Remove condition ${number}`} onClick={remove}>
@@ -126,6 +85,79 @@ export function ConditionRow({
         </button>
       )}
     </fieldset>
+  )
+}
+
+function FieldChoice({
+  fields,
+  field,
+  change,
+}: {
+  fields: readonly CatalogField[]
+  field: string
+  change(field: string): void
+}) {
+  return (
+    <label>
+      Field
+      <select
+        value={field.startsWith(propertyPrefix) ? property : field}
+        onChange={({ currentTarget: { value } }) =>
+          change(value === property ? propertyPrefix : value)
+        }
+      >
+        <optgroup label="Custom events">
+          <option value={eventName}>{labelOfField(eventName)}</option>
+          <option value={property}>Property…</option>
+        </optgroup>
+        {[...new Set(fields.map(({ group }) => group))].map((group) => (
+          <optgroup key={group} label={labelOfField(group)}>
+            {fields
+              .filter((one) => one.group === group && one.name !== 'event_data')
+              .map(({ name }) => (
+                <option key={name} value={name}>
+                  {labelOfField(name)}
+                </option>
+              ))}
+          </optgroup>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function PropertyName({ value, change }: { value: string; change(name: string): void }) {
+  return (
+    <label>
+      Property
+      <input
+        type="text"
+        value={value}
+        maxLength={100}
+        spellcheck={false}
+        autocomplete="off"
+        onInput={({ currentTarget }) => change(currentTarget.value.replace(/[,:]/g, ''))}
+      />
+    </label>
+  )
+}
+
+function TypedValue({ value, change }: { value: string; change(value: string): void }) {
+  const id = useId()
+  return (
+    <label for={`${id}-value`}>
+      Value
+      <input
+        id={`${id}-value`}
+        type="text"
+        value={value}
+        maxLength={2_000}
+        spellcheck={false}
+        autocomplete="off"
+        required
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+      />
+    </label>
   )
 }
 

@@ -32,6 +32,14 @@ export function SegmentDialog({
     })
     await loadSegments(projectId)
   }
+  const replace = async (segment: AnalyticsSegment) => {
+    const { segment_id, version } = segment
+    await api.updateAnalyticsSegment({ segment_id, version, filter })
+    await loadSegments(projectId)
+    changeView({ filters: withSegment([], segments, filter) })
+    toast(`${segment.name} saved`)
+    close()
+  }
   return (
     <Dialog title="Segments" close={close}>
       <AsyncView query={edits} lines={3}>
@@ -41,36 +49,12 @@ export function SegmentDialog({
             {segments.length > 0 && (
               <ul class="saved-items">
                 {segments.map((segment) => (
-                  <li key={segment.segment_id}>
-                    <span>
-                      <strong>{segment.name}</strong>
-                      <span class="meta">{textOf(segment.filter)}</span>
-                    </span>
-                    {isAdmin && filter !== '' && !isSaved && (
-                      <button
-                        type="button"
-                        onClick={async () => {
-                          const { segment_id, version } = segment
-                          await api.updateAnalyticsSegment({ segment_id, version, filter })
-                          await loadSegments(projectId)
-                          changeView({ filters: withSegment([], segments, filter) })
-                          toast(`${segment.name} saved`)
-                          close()
-                        }}
-                      >
-                        Replace with current filters
-                      </button>
-                    )}
-                    {isAdmin && (
-                      <button
-                        type="button"
-                        aria-label={`Delete ${segment.name}`}
-                        onClick={() => remove(segment)}
-                      >
-                        ×
-                      </button>
-                    )}
-                  </li>
+                  <SegmentItem
+                    key={segment.segment_id}
+                    segment={segment}
+                    remove={isAdmin && (() => remove(segment))}
+                    replace={isAdmin && filter !== '' && !isSaved && (() => replace(segment))}
+                  />
                 ))}
               </ul>
             )}
@@ -79,31 +63,75 @@ export function SegmentDialog({
             ) : filter === '' ? (
               <p>Add a filter to the page first. You can then save it as a segment.</p>
             ) : (
-              <Form
-                submit={async ({ name = '' }) => {
-                  await api.createAnalyticsSegment({ project_id: projectId, name, filter })
-                  await loadSegments(projectId)
-                  changeView({ filters: [filter] })
-                  toast('Segment saved')
-                  close()
-                }}
-                action="Save segment"
-                cancel={close}
-              >
-                <p>{textOf(filter)}</p>
-                <TextField
-                  name="name"
-                  label="Name"
-                  hint="Such as “Phones from Germany”."
-                  maxLength={200}
-                  autocomplete="off"
-                  required
-                />
-              </Form>
+              <NewSegmentForm projectId={projectId} filter={filter} close={close} />
             )}
           </>
         )}
       </AsyncView>
     </Dialog>
+  )
+}
+
+/** A segment with its buttons. `replace` saves the filters of the page in it. */
+function SegmentItem({
+  segment,
+  replace,
+  remove,
+}: {
+  segment: AnalyticsSegment
+  replace: false | (() => Promise<void>)
+  remove: false | (() => Promise<void>)
+}) {
+  return (
+    <li>
+      <span>
+        <strong>{segment.name}</strong>
+        <span class="meta">{textOf(segment.filter)}</span>
+      </span>
+      {replace && (
+        <button type="button" onClick={replace}>
+          Replace with current filters
+        </button>
+      )}
+      {remove && (
+        <button type="button" aria-label={`Delete ${segment.name}`} onClick={remove}>
+          ×
+        </button>
+      )}
+    </li>
+  )
+}
+
+function NewSegmentForm({
+  projectId,
+  filter,
+  close,
+}: {
+  projectId: string
+  filter: string
+  close(): void
+}) {
+  return (
+    <Form
+      submit={async ({ name = '' }) => {
+        await api.createAnalyticsSegment({ project_id: projectId, name, filter })
+        await loadSegments(projectId)
+        changeView({ filters: [filter] })
+        toast('Segment saved')
+        close()
+      }}
+      action="Save segment"
+      cancel={close}
+    >
+      <p>{textOf(filter)}</p>
+      <TextField
+        name="name"
+        label="Name"
+        hint="Such as “Phones from Germany”."
+        maxLength={200}
+        autocomplete="off"
+        required
+      />
+    </Form>
   )
 }

@@ -48,32 +48,41 @@ WHERE link.organization_id = toUUID('00000000-0000-0000-0000-000000000000')
 -- operator's graph may resolve. hem_number is 0 where the organization must not read the operator's graph.
 -- Free responses use is_known. The organization's own opt-outs do not change it, because a change would
 -- reveal the person of a cookie.
+--
+-- Links of the graph count as they are. Window functions compare only the cookies that an organization
+-- linked or hides. Each view inside is named as rarely as possible: ClickHouse analyses it again each time.
 CREATE VIEW {database}.counting_links AS
-WITH of_graph AS (
-    SELECT cookie_id FROM {database}.followed_links
-    WHERE organization_id = toUUID('00000000-0000-0000-0000-000000000000'))
-SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(hem)) AS hem_number, is_known
+SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(hem)) AS hem_number, toUInt8(is_known) AS is_known
 FROM (
-    SELECT organization_id, cookie_id, toString(hem) AS hem, is_vouched, confidence, observed_at, 1 AS is_known
-    FROM {database}.followed_links
-    WHERE is_vouched
-       OR (organization_id, cookie_id) IN (SELECT organization_id, cookie_id FROM {database}.hidden_cookies)
-       OR cookie_id NOT IN (
-          SELECT cookie_id FROM of_graph WHERE cookie_id IN (
-              SELECT cookie_id FROM {database}.identity_links
-              WHERE organization_id != toUUID('00000000-0000-0000-0000-000000000000')
-                AND source NOT IN ('signed', 'loaded')))
-    UNION ALL
-    SELECT organization_id, cookie_id, '', false, -1, toDateTime64(0, 3, 'UTC'), cookie_id IN (
-        SELECT cookie_id FROM of_graph
-        WHERE cookie_id IN (SELECT cookie_id FROM {database}.hidden_cookies))
-    FROM {database}.hidden_cookies
-    UNION ALL
-    SELECT organization_id, cookie_id, '', false, -1, toDateTime64(0, 3, 'UTC'), 1
+    SELECT organization_id, cookie_id, toString(hem) AS hem, is_vouched, confidence, observed_at, true AS is_known
     FROM {database}.possible_links
-    WHERE is_suppressed AND cookie_id NOT IN (
-        SELECT cookie_id FROM of_graph
-        WHERE cookie_id IN (SELECT cookie_id FROM {database}.possible_links WHERE is_suppressed))
+    WHERE organization_id = toUUID('00000000-0000-0000-0000-000000000000')
+    UNION ALL
+    SELECT organization_id, cookie_id, hem, is_vouched, confidence, observed_at, is_known
+    FROM (
+        SELECT organization_id, cookie_id, hem, is_vouched, confidence, observed_at, kind,
+            max(kind = 'graph') OVER (PARTITION BY cookie_id) AS is_in_graph,
+            max(kind = 'hidden') OVER (PARTITION BY cookie_id, organization_id) AS is_hidden,
+            kind != 'hidden' OR is_in_graph AS is_known
+        FROM (
+            SELECT organization_id, cookie_id, if(is_suppressed, '', toString(hem)) AS hem,
+                is_vouched AND NOT is_suppressed AS is_vouched, if(is_suppressed, -1, confidence) AS confidence,
+                observed_at,
+                multiIf(organization_id = toUUID('00000000-0000-0000-0000-000000000000'), 'graph',
+                    is_suppressed, 'suppressed', 'followed') AS kind
+            FROM {database}.possible_links
+            WHERE organization_id != toUUID('00000000-0000-0000-0000-000000000000')
+               OR cookie_id IN (
+                   SELECT cookie_id FROM {database}.identity_links
+                   WHERE organization_id != toUUID('00000000-0000-0000-0000-000000000000')
+                   UNION ALL
+                   SELECT cookie_id FROM {database}.hidden_cookies)
+            UNION ALL
+            SELECT organization_id, cookie_id, '', false, -1, toDateTime64(0, 3, 'UTC'), 'hidden'
+            FROM {database}.hidden_cookies)
+    )
+    WHERE kind = 'hidden'
+       OR kind != 'graph' AND (NOT is_in_graph OR kind = 'followed' AND (is_vouched OR is_hidden))
 )
 ORDER BY organization_id, cookie_id, is_vouched DESC, confidence DESC, observed_at DESC, hem, is_known DESC
 LIMIT 1 BY organization_id, cookie_id;

@@ -13,12 +13,9 @@ import {
   appendDeadLetter,
   readDeadLetters,
 } from '../../../../collector/ingest/shipper/deadLetters.ts'
-import {
-  publishErasedUntil,
-  registerCollector,
-} from '../../../../collector/ingest/spool/collectors.ts'
 import type { ClickHouse } from '../../../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../../../collector/platform/clickhouse/openClickHouse.ts'
+import { publishErasedUntil, registerCollector } from '../../../../collector/platform/collectors.ts'
 import { openPostgres, type Postgres } from '../../../../collector/platform/postgres/pool.ts'
 import { newClickHouseDatabase, newPostgresDatabase } from '../../../harness/databases.ts'
 import { waitFor } from '../../../harness/service.ts'

@@ -25,17 +25,9 @@ export async function openImporting() {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-import-'))
   const env = { ...process.env, ...tenants.env, FOOTFALL_DATA_DIR: directory }
   const { projectId, pixelId } = tenants.first
-  const command = (...args: string[]) => [
-    process.execPath,
-    join(packageRoot, 'dist/collector/cli.js'),
-    'events',
-    'import',
-    '--pixel',
-    pixelId,
-    ...args,
-  ]
-  const start = (...args: string[]): { child: ChildProcess; ended: Promise<Ended> } => {
-    const [program, ...rest] = command(...args)
+  const cli = [process.execPath, join(packageRoot, 'dist/collector/cli.js')]
+  const command = (...args: string[]) => [...cli, 'events', 'import', '--pixel', pixelId, ...args]
+  const run = ([program, ...rest]: string[]): { child: ChildProcess; ended: Promise<Ended> } => {
     const child = spawn(program!, rest, { env, cwd: directory, stdio: ['pipe', 'pipe', 'pipe'] })
     const code = new Promise<number | null>((resolve) => child.once('close', resolve))
     const ended = Promise.all([code, text(child.stdout!), text(child.stderr!)])
@@ -44,6 +36,7 @@ export async function openImporting() {
       ended: ended.then(([code, stdout, stderr]) => ({ code, stdout, stderr })),
     }
   }
+  const start = (...args: string[]) => run(command(...args))
   return {
     ...tenants,
     env,
@@ -54,6 +47,13 @@ export async function openImporting() {
     importFiles(args: string[], stdin?: Buffer): Promise<Ended> {
       const { child, ended } = start(...args)
       child.stdin!.end(stdin)
+      return ended
+    },
+    /** Runs `npx footfall import PRODUCT`. */
+    importExport(product: string, args: string[]): Promise<Ended> {
+      const pixel = product === 'plausible' ? [] : ['--pixel', pixelId]
+      const { child, ended } = run([...cli, 'import', product, ...pixel, ...args])
+      child.stdin!.end()
       return ended
     },
     write(name: string, content: string | Buffer): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findIgnored } from '../../../../collector/ingest/beacon/findIgnored.ts'
+import { findIgnored } from '../../../../collector/ingest/beacon/ignoredTraffic.ts'
 import {
   compileIgnoreRules,
   ignoreFaults,

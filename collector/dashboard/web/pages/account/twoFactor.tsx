@@ -61,81 +61,127 @@ export function TwoFactor({ account, changed }: { account: Account; changed(): P
       )}
 
       {open?.kind === 'begin' && (
-        <Dialog title="Turn on two-factor authentication" close={close}>
-          <Form
-            submit={async ({ current_password = '' }) =>
-              setOpen({ kind: 'confirm', ...(await api.beginTwoFactor({ current_password })) })
-            }
-            action="Continue"
-            cancel={close}
-          >
-            <p>
-              You need an app that generates codes, such as a password manager or an authenticator.
-            </p>
-            <CurrentPassword />
-          </Form>
-        </Dialog>
+        <BeginDialog begun={(asked) => setOpen({ kind: 'confirm', ...asked })} close={close} />
       )}
       {open?.kind === 'confirm' && (
-        <Dialog title="Scan this with your app" close={close}>
-          <QrCode text={open.uri} label="The secret of your two-factor authentication" />
-          <p class="hint">If you cannot scan it, enter this secret:</p>
-          <Copyable label="the secret" text={open.secret} />
-          <Form
-            submit={async ({ code = '' }) =>
-              showCodes((await api.confirmTwoFactor({ code })).recovery_codes)
-            }
-            action="Turn on"
-            cancel={close}
-          >
-            <CodeField hint="The six digits that the app shows." />
-          </Form>
-        </Dialog>
-      )}
-      {open?.kind === 'codes' && (
-        <Dialog title="Store your recovery codes" close={close}>
-          <p>
-            Each code signs you in once without the app. They are not shown again. Print them, or
-            store them with your passwords.
-          </p>
-          <Copyable label="the recovery codes" text={open.codes.join('\n')} />
-          <div class="actions">
-            <button type="button" class="primary" onClick={close}>
-              I have stored them
-            </button>
-          </div>
-        </Dialog>
-      )}
-      {(open?.kind === 'end' || open?.kind === 'renew') && (
-        <Dialog
-          title={
-            open.kind === 'end'
-              ? 'Turn off two-factor authentication?'
-              : 'Create new recovery codes?'
-          }
+        <ConfirmCodeDialog
+          secret={open.secret}
+          uri={open.uri}
+          confirmed={showCodes}
           close={close}
-        >
-          <Form
-            submit={async ({ current_password = '', code = '' }) => {
-              if (open.kind === 'renew') {
-                const { recovery_codes } = await api.renewRecoveryCodes({ current_password, code })
-                return showCodes(recovery_codes)
-              }
-              await api.endTwoFactor({ current_password, code })
-              toast('Two-factor authentication is off')
-              close()
-              await changed()
-            }}
-            action={open.kind === 'end' ? 'Turn off' : 'Create new codes'}
-            {...(open.kind === 'end' && { tone: 'danger' })}
-            cancel={close}
-          >
-            {open.kind === 'renew' && <p>Your previous recovery codes no longer work.</p>}
-            <CurrentPassword />
-            <CodeField hint="From your authenticator app, or a recovery code." />
-          </Form>
-        </Dialog>
+        />
+      )}
+      {open?.kind === 'codes' && <RecoveryCodesDialog codes={open.codes} close={close} />}
+      {(open?.kind === 'end' || open?.kind === 'renew') && (
+        <ChangeDialog
+          kind={open.kind}
+          submit={async (current_password, code) => {
+            if (open.kind === 'renew') {
+              const { recovery_codes } = await api.renewRecoveryCodes({ current_password, code })
+              return showCodes(recovery_codes)
+            }
+            await api.endTwoFactor({ current_password, code })
+            toast('Two-factor authentication is off')
+            close()
+            await changed()
+          }}
+          close={close}
+        />
       )}
     </Section>
+  )
+}
+
+type Begun = Awaited<ReturnType<typeof api.beginTwoFactor>>
+
+function BeginDialog({ begun, close }: { begun(asked: Begun): void; close(): void }) {
+  return (
+    <Dialog title="Turn on two-factor authentication" close={close}>
+      <Form
+        submit={async ({ current_password = '' }) =>
+          begun(await api.beginTwoFactor({ current_password }))
+        }
+        action="Continue"
+        cancel={close}
+      >
+        <p>You need an app that generates codes, such as a password manager or an authenticator.</p>
+        <CurrentPassword />
+      </Form>
+    </Dialog>
+  )
+}
+
+function ConfirmCodeDialog({
+  secret,
+  uri,
+  confirmed,
+  close,
+}: {
+  secret: string
+  uri: string
+  confirmed(codes: string[]): Promise<void>
+  close(): void
+}) {
+  return (
+    <Dialog title="Scan this with your app" close={close}>
+      <QrCode text={uri} label="The secret of your two-factor authentication" />
+      <p class="hint">If you cannot scan it, enter this secret:</p>
+      <Copyable label="the secret" text={secret} />
+      <Form
+        submit={async ({ code = '' }) =>
+          confirmed((await api.confirmTwoFactor({ code })).recovery_codes)
+        }
+        action="Turn on"
+        cancel={close}
+      >
+        <CodeField hint="The six digits that the app shows." />
+      </Form>
+    </Dialog>
+  )
+}
+
+function RecoveryCodesDialog({ codes, close }: { codes: string[]; close(): void }) {
+  return (
+    <Dialog title="Store your recovery codes" close={close}>
+      <p>
+        Each code signs you in once without the app. They are not shown again. Print them, or store
+        them with your passwords.
+      </p>
+      <Copyable label="the recovery codes" text={codes.join('\n')} />
+      <div class="actions">
+        <button type="button" class="primary" onClick={close}>
+          I have stored them
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+/** Turns two-factor authentication off, or renews the recovery codes. */
+function ChangeDialog({
+  kind,
+  submit,
+  close,
+}: {
+  kind: 'end' | 'renew'
+  submit(currentPassword: string, code: string): Promise<void>
+  close(): void
+}) {
+  return (
+    <Dialog
+      title={kind === 'end' ? 'Turn off two-factor authentication?' : 'Create new recovery codes?'}
+      close={close}
+    >
+      <Form
+        submit={({ current_password = '', code = '' }) => submit(current_password, code)}
+        action={kind === 'end' ? 'Turn off' : 'Create new codes'}
+        {...(kind === 'end' && { tone: 'danger' })}
+        cancel={close}
+      >
+        {kind === 'renew' && <p>Your previous recovery codes no longer work.</p>}
+        <CurrentPassword />
+        <CodeField hint="From your authenticator app, or a recovery code." />
+      </Form>
+    </Dialog>
   )
 }

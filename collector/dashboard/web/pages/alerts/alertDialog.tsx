@@ -80,23 +80,7 @@ export function AlertDialog({
           onChange={(value) => setKind(value as Kind)}
         />
         <ConditionFields kind={kind} goals={goals} />
-        <fieldset class="choice">
-          <legend>Mail to</legend>
-          {members.map(({ member_id, name, email }) => (
-            <Checkbox key={member_id} name={`member-${member_id}`} label={name ?? email} />
-          ))}
-        </fieldset>
-        <TextField
-          name="chat_url"
-          label="Chat webhook"
-          hint={
-            alert?.has_chat_url
-              ? 'An address is stored. Leave this empty to keep it.'
-              : 'An incoming webhook of Slack, Mattermost or Rocket.Chat. It is stored encrypted.'
-          }
-          maxLength={2000}
-        />
-        {alert?.has_chat_url && <Checkbox name="removes_chat" label="Remove the chat webhook" />}
+        <ReceiverFields members={members} hasChatUrl={alert?.has_chat_url ?? false} />
         <Checkbox name="active" label="Check this alert" />
       </Form>
       {alert && (
@@ -151,6 +135,30 @@ function ConditionFields({ kind, goals }: { kind: Kind; goals: string[] }) {
           maxLength={2000}
         />
       )}
+    </>
+  )
+}
+
+function ReceiverFields({ members, hasChatUrl }: { members: Member[]; hasChatUrl: boolean }) {
+  return (
+    <>
+      <fieldset class="choice">
+        <legend>Mail to</legend>
+        {members.map(({ member_id, name, email }) => (
+          <Checkbox key={member_id} name={`member-${member_id}`} label={name ?? email} />
+        ))}
+      </fieldset>
+      <TextField
+        name="chat_url"
+        label="Chat webhook"
+        hint={
+          hasChatUrl
+            ? 'An address is stored. Leave this empty to keep it.'
+            : 'An incoming webhook of Slack, Mattermost or Rocket.Chat. It is stored encrypted.'
+        }
+        maxLength={2000}
+      />
+      {hasChatUrl && <Checkbox name="removes_chat" label="Remove the chat webhook" />}
     </>
   )
 }

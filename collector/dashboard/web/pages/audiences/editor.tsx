@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
@@ -8,16 +7,10 @@ import { useProjectPath } from '../../projectPath.ts'
 import { go } from '../../router.tsx'
 import { useQuery } from '../../useQuery.ts'
 import type { Audience } from './audiences.tsx'
-import {
-  type Definition,
-  type Draft,
-  definitionOf,
-  draftOf,
-  emptyLeaf,
-  type Leaf,
-} from './draft.ts'
+import { Conditions, JsonDefinition } from './conditions.tsx'
+import { type Definition, type Draft, definitionOf, draftOf, emptyLeaf } from './draft.ts'
 import { Estimate } from './estimate.tsx'
-import { type Choices, LeafEditor } from './leafEditor.tsx'
+import type { Choices } from './leafEditor.tsx'
 
 /** Creates an audience, or changes the definition of one. */
 export function AudienceEditor({
@@ -92,16 +85,9 @@ function Editor({
     event.preventDefault()
     try {
       const values = { name: name.trim() || 'New audience', definition, refresh }
-      const saved = audience
-        ? await api.updateAudience({
-            project_id: projectId,
-            audience_id: audience.id,
-            version: audience.version,
-            ...values,
-          })
-        : await api.createAudience({ project_id: projectId, ...values })
+      const saved = await saveAudience(projectId, audience, values)
       toast(audience ? 'Saved. A new build starts.' : 'Created. The first build starts.')
-      go(pathTo(`audiences/${saved.audience.id}`))
+      go(pathTo(`audiences/${saved.id}`))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       setFault(messageOf(error))
@@ -112,89 +98,25 @@ function Editor({
     <Page title={audience ? `Change ${audience.name}` : 'New audience'}>
       <div class="wide builder">
         <form onSubmit={save} noValidate>
-          <label class="field">
-            <span>Name</span>
-            <input
-              type="text"
-              value={name}
-              maxLength={200}
-              onInput={({ currentTarget }) => setName(currentTarget.value)}
-            />
-          </label>
+          <NameField name={name} change={setName} />
           <div class="toolbar">
             {!audience && (
-              <label>
-                Start with{' '}
-                <select
-                  onChange={({ currentTarget: { value } }) => {
-                    const template = templates.find(({ template_id }) => template_id === value)
-                    if (!template) return
-                    setName(template.name)
-                    setDefinition(template.definition as Definition)
-                  }}
-                >
-                  <option value="">a template…</option>
-                  {templates.map(({ template_id, name }) => (
-                    <option key={template_id} value={template_id}>
-                      {name}
-                    </option>
-                  ))}
-                </select>
-              </label>
+              <TemplateChoice
+                templates={templates}
+                choose={(template) => {
+                  setName(template.name)
+                  setDefinition(template.definition as Definition)
+                }}
+              />
             )}
-            <label>
-              Of{' '}
-              <select
-                value={definition.entity}
-                onChange={({ currentTarget: { value } }) =>
-                  setDefinition({ ...definition, entity: value as Draft['entity'] })
-                }
-              >
-                <option value="people">people</option>
-                <option value="companies">companies</option>
-              </select>
-            </label>
-            <label>
-              Built{' '}
-              <select
-                value={refresh}
-                onChange={({ currentTarget: { value } }) =>
-                  setRefresh(value as Audience['refresh'])
-                }
-              >
-                <option value="manual">when it is changed</option>
-                <option value="hourly">hourly</option>
-                <option value="daily">daily</option>
-              </select>
-            </label>
+            <EntityChoice
+              entity={definition.entity}
+              change={(entity) => setDefinition({ ...definition, entity })}
+            />
+            <RefreshChoice refresh={refresh} change={setRefresh} />
           </div>
           {draft ? (
-            <>
-              <Leaves
-                title="Include who matches"
-                leaves={draft.include}
-                choices={choices}
-                change={(include) => change({ include })}
-                keepsOne
-              >
-                <select
-                  aria-label="Number of conditions to match"
-                  value={draft.match}
-                  onChange={({ currentTarget: { value } }) =>
-                    change({ match: value as Draft['match'] })
-                  }
-                >
-                  <option value="all">all of these</option>
-                  <option value="any">any of these</option>
-                </select>
-              </Leaves>
-              <Leaves
-                title="Exclude who matches any of these"
-                leaves={draft.exclude}
-                choices={choices}
-                change={(exclude) => change({ exclude })}
-              />
-            </>
+            <Conditions draft={draft} choices={choices} change={change} />
           ) : (
             <JsonDefinition definition={definition} change={setDefinition} />
           )}
@@ -203,17 +125,10 @@ function Editor({
               {fault}
             </p>
           )}
-          <div class="actions">
-            <button type="submit" class="primary">
-              {audience ? 'Save' : 'Create audience'}
-            </button>
-            <button
-              type="button"
-              onClick={() => go(pathTo(audience ? `audiences/${audience.id}` : 'audiences'))}
-            >
-              Cancel
-            </button>
-          </div>
+          <SaveButtons
+            isNew={!audience}
+            cancel={() => go(pathTo(audience ? `audiences/${audience.id}` : 'audiences'))}
+          />
         </form>
         <Estimate projectId={projectId} definition={definition} />
       </div>
@@ -221,74 +136,117 @@ function Editor({
   )
 }
 
-function Leaves({
-  title,
-  leaves,
-  choices,
-  change,
-  keepsOne = false,
-  children,
+function TemplateChoice({
+  templates,
+  choose,
 }: {
-  title: string
-  leaves: readonly Leaf[]
-  choices: Choices
-  change(leaves: Leaf[]): void
-  keepsOne?: boolean
-  children?: ComponentChildren
+  templates: readonly Template[]
+  choose(template: Template): void
 }) {
   return (
-    <fieldset class="leaves">
-      <legend>{title}</legend>
-      {children}
-      {leaves.map((leaf, index) => (
-        <LeafEditor
-          // Conditions have no other identity than their index.
-          key={index}
-          leaf={leaf}
-          label={`condition ${index + 1}`}
-          choices={choices}
-          change={(changed) => change(leaves.with(index, changed))}
-          remove={
-            keepsOne && leaves.length === 1 ? undefined : () => change(leaves.toSpliced(index, 1))
-          }
-        />
-      ))}
-      <button type="button" onClick={() => change([...leaves, emptyLeaf.event])}>
-        Add a condition
-      </button>
-    </fieldset>
+    <label>
+      Start with{' '}
+      <select
+        onChange={({ currentTarget: { value } }) => {
+          const template = templates.find(({ template_id }) => template_id === value)
+          if (template) choose(template)
+        }}
+      >
+        <option value="">a template…</option>
+        {templates.map(({ template_id, name }) => (
+          <option key={template_id} value={template_id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   )
 }
 
-/** Shows a definition that the builder does not support, as JSON. */
-function JsonDefinition({
-  definition,
+function RefreshChoice({
+  refresh,
   change,
 }: {
-  definition: Definition
-  change(definition: Definition): void
+  refresh: Audience['refresh']
+  change(refresh: Audience['refresh']): void
 }) {
-  const [text, setText] = useState(JSON.stringify(definition, null, 2))
-  const [fault, setFault] = useState('')
+  return (
+    <label>
+      Built{' '}
+      <select
+        value={refresh}
+        onChange={({ currentTarget: { value } }) => change(value as Audience['refresh'])}
+      >
+        <option value="manual">when it is changed</option>
+        <option value="hourly">hourly</option>
+        <option value="daily">daily</option>
+      </select>
+    </label>
+  )
+}
+
+function EntityChoice({
+  entity,
+  change,
+}: {
+  entity: Draft['entity']
+  change(entity: Draft['entity']): void
+}) {
+  return (
+    <label>
+      Of{' '}
+      <select
+        value={entity}
+        onChange={({ currentTarget: { value } }) => change(value as Draft['entity'])}
+      >
+        <option value="people">people</option>
+        <option value="companies">companies</option>
+      </select>
+    </label>
+  )
+}
+
+type Values = Pick<Audience, 'name' | 'refresh'> & { definition: Definition }
+
+async function saveAudience(
+  projectId: string,
+  audience: Audience | null,
+  values: Values,
+): Promise<Pick<Audience, 'id'>> {
+  const saved = audience
+    ? await api.updateAudience({
+        project_id: projectId,
+        audience_id: audience.id,
+        version: audience.version,
+        ...values,
+      })
+    : await api.createAudience({ project_id: projectId, ...values })
+  return saved.audience
+}
+
+function SaveButtons({ isNew, cancel }: { isNew: boolean; cancel(): void }) {
+  return (
+    <div class="actions">
+      <button type="submit" class="primary">
+        {isNew ? 'Create audience' : 'Save'}
+      </button>
+      <button type="button" onClick={cancel}>
+        Cancel
+      </button>
+    </div>
+  )
+}
+
+function NameField({ name, change }: { name: string; change(name: string): void }) {
   return (
     <label class="field">
-      <span>Definition (JSON). It is nested, as GET /api/v1/audiences/schema describes</span>
-      <textarea
-        rows={14}
-        spellcheck={false}
-        value={text}
-        aria-invalid={fault !== ''}
-        onInput={({ currentTarget: { value } }) => {
-          setText(value)
-          try {
-            change(JSON.parse(value))
-            setFault('')
-          } catch (error) {
-            setFault((error as Error).message)
-          }
-        }}
+      <span>Name</span>
+      <input
+        type="text"
+        value={name}
+        maxLength={200}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
       />
-      {fault && <span class="fault">{fault}</span>}
     </label>
   )
 }

@@ -72,51 +72,20 @@ function LeafFields({
   choices: Choices
   change(leaf: Leaf): void
 }) {
+  const put = (name: string, value: string | number) => change({ ...leaf, [name]: value } as Leaf)
   const text = (name: string, label: string, value: string, placeholder = '') => (
-    <label>
-      {label}
-      <input
-        type="text"
-        value={value}
-        placeholder={placeholder}
-        spellcheck={false}
-        onInput={({ currentTarget }) => change({ ...leaf, [name]: currentTarget.value } as Leaf)}
-      />
-    </label>
+    <TextInput
+      label={label}
+      value={value}
+      placeholder={placeholder}
+      change={(to) => put(name, to)}
+    />
   )
   const number = (name: string, label: string, value: number, min: number, max: number) => (
-    <label class="short">
-      {label}
-      <input
-        type="number"
-        value={value}
-        min={min}
-        max={max}
-        onInput={({ currentTarget: { valueAsNumber } }) =>
-          Number.isInteger(valueAsNumber) && change({ ...leaf, [name]: valueAsNumber } as Leaf)
-        }
-      />
-    </label>
+    <NumberInput label={label} value={value} min={min} max={max} change={(to) => put(name, to)} />
   )
-  const choice = (
-    name: string,
-    label: string,
-    value: string,
-    options: [value: string, text: string][],
-  ) => (
-    <label>
-      {label}
-      <select
-        value={value}
-        onChange={({ currentTarget }) => change({ ...leaf, [name]: currentTarget.value } as Leaf)}
-      >
-        {options.map(([option, name]) => (
-          <option key={option} value={option}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+  const choice = (name: string, label: string, value: string, options: Option[]) => (
+    <ChoiceInput label={label} value={value} options={options} change={(to) => put(name, to)} />
   )
   switch (leaf.kind) {
     case 'event':
@@ -124,10 +93,7 @@ function LeafFields({
         <>
           {choice('event_type', 'Event', leaf.event_type, [
             ['', 'any'],
-            ...choices.eventTypes.map((type): [string, string] => [
-              type,
-              labelOfValue('event_type', type),
-            ]),
+            ...choices.eventTypes.map((type): Option => [type, labelOfValue('event_type', type)]),
           ])}
           {number('at_least', 'At least', leaf.at_least, 1, 1_000_000)}
           {number('within_days', 'Within days', leaf.within_days, 1, 365)}
@@ -141,7 +107,7 @@ function LeafFields({
             'field',
             'Field',
             leaf.field,
-            choices.profileFields.map(({ name }): [string, string] => [name, labelOfField(name)]),
+            choices.profileFields.map(({ name }): Option => [name, labelOfField(name)]),
           )}
           {choice('op', 'Operator', leaf.op, Object.entries(profileOperators))}
           {text('value', 'Value (separate several with commas)', leaf.value)}
@@ -157,12 +123,12 @@ function LeafFields({
     case 'list':
       return choice('list_id', 'List', leaf.list_id, [
         ['', 'choose…'],
-        ...choices.lists.map(({ id, name }): [string, string] => [id, name]),
+        ...choices.lists.map(({ id, name }): Option => [id, name]),
       ])
     case 'audience':
       return choice('audience_id', 'Audience', leaf.audience_id, [
         ['', 'choose…'],
-        ...choices.audiences.map(({ id, name }): [string, string] => [id, name]),
+        ...choices.audiences.map(({ id, name }): Option => [id, name]),
       ])
   }
 }
@@ -189,5 +155,86 @@ function EventConditions({
     <button type="button" class="link" onClick={() => setOpen(true)}>
       Where…
     </button>
+  )
+}
+
+type Option = [value: string, text: string]
+
+function TextInput({
+  label,
+  value,
+  placeholder,
+  change,
+}: {
+  label: string
+  value: string
+  placeholder: string
+  change(value: string): void
+}) {
+  return (
+    <label>
+      {label}
+      <input
+        type="text"
+        value={value}
+        placeholder={placeholder}
+        spellcheck={false}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+      />
+    </label>
+  )
+}
+
+function NumberInput({
+  label,
+  value,
+  min,
+  max,
+  change,
+}: {
+  label: string
+  value: number
+  min: number
+  max: number
+  change(value: number): void
+}) {
+  return (
+    <label class="short">
+      {label}
+      <input
+        type="number"
+        value={value}
+        min={min}
+        max={max}
+        onInput={({ currentTarget: { valueAsNumber } }) =>
+          Number.isInteger(valueAsNumber) && change(valueAsNumber)
+        }
+      />
+    </label>
+  )
+}
+
+function ChoiceInput({
+  label,
+  value,
+  options,
+  change,
+}: {
+  label: string
+  value: string
+  options: Option[]
+  change(value: string): void
+}) {
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={({ currentTarget }) => change(currentTarget.value)}>
+        {options.map(([option, name]) => (
+          <option key={option} value={option}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   )
 }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { api, type Webhook } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirmDialog.tsx'
@@ -40,53 +41,12 @@ export function Webhooks({ projectId }: { projectId: string }) {
       actions={webhooks.value?.length !== 0 && create}
     >
       <div class="wide">
-        {secret && (
-          <div class="card secret">
-            <h2>The signing secret</h2>
-            <p>
-              It is shown only once. Verify each message with it, as described by Standard Webhooks.
-            </p>
-            <Copyable label="the signing secret" text={secret} />
-            <button type="button" onClick={() => setSecret('')}>
-              I have copied it
-            </button>
-          </div>
-        )}
+        {secret && <SigningSecret secret={secret} done={() => setSecret('')} />}
         <PagedTable
           caption="Webhooks"
           query={webhooks}
-          empty={
-            <>
-              <h2>Notify your own systems</h2>
-              <p>
-                Enter a URL that accepts POST. Every message is signed, retried for days, and listed
-                here.
-              </p>
-              {create}
-            </>
-          }
-          columns={[
-            { name: 'url', label: 'Address', value: ({ url }: Webhook) => url },
-            {
-              name: 'types',
-              label: 'Messages',
-              value: ({ event_types }: Webhook) => event_types.join(', '),
-            },
-            {
-              name: 'state',
-              label: 'State',
-              value: stateOf,
-              show: (webhook: Webhook) => (
-                <span class={`badge ${toneOf[stateOf(webhook)] ?? 'bad'}`}>{stateOf(webhook)}</span>
-              ),
-            },
-            {
-              name: 'updated',
-              label: 'Changed',
-              value: ({ updated_at }: Webhook) => updated_at,
-              show: ({ updated_at }: Webhook) => exactTime(updated_at),
-            },
-          ]}
+          empty={<NoWebhooks create={create} />}
+          columns={columns}
           keyOf={({ id }) => id}
           open={({ id }) => setUrl({ webhook: id })}
         />
@@ -115,33 +75,97 @@ export function Webhooks({ projectId }: { projectId: string }) {
         />
       )}
       {open?.kind === 'rotate' && (
-        <ConfirmDialog
-          title="Rotate the signing secret?"
-          action="Rotate"
-          confirm={async () => {
-            setSecret((await api.rotateWebhookSecret({ webhook_id: open.webhook.id })).secret)
-            await done('Rotated')
+        <RotateDialog
+          webhook={open.webhook}
+          rotated={(secret) => {
+            setSecret(secret)
+            return done('Rotated')
           }}
           close={close}
-        >
-          <p>For some time, messages are signed with both secrets, so that none is lost.</p>
-        </ConfirmDialog>
+        />
       )}
       {open?.kind === 'delete' && (
-        <ConfirmDialog
-          title="Delete the webhook?"
-          action="Delete webhook"
-          confirm={async () => {
-            await api.deleteWebhook({ webhook_id: open.webhook.id })
-            setUrl({ webhook: '' }, { replace: true })
-            await done('Webhook deleted')
-          }}
+        <DeleteWebhookDialog
+          webhook={open.webhook}
+          deleted={() => done('Webhook deleted')}
           close={close}
-        >
-          <p>{open.webhook.url} receives no more messages. Its deliveries are deleted.</p>
-        </ConfirmDialog>
+        />
       )}
     </Page>
+  )
+}
+
+function NoWebhooks({ create }: { create: ComponentChildren }) {
+  return (
+    <>
+      <h2>Notify your own systems</h2>
+      <p>
+        Enter a URL that accepts POST. Every message is signed, retried for days, and listed here.
+      </p>
+      {create}
+    </>
+  )
+}
+
+function SigningSecret({ secret, done }: { secret: string; done(): void }) {
+  return (
+    <div class="card secret">
+      <h2>The signing secret</h2>
+      <p>It is shown only once. Verify each message with it, as described by Standard Webhooks.</p>
+      <Copyable label="the signing secret" text={secret} />
+      <button type="button" onClick={done}>
+        I have copied it
+      </button>
+    </div>
+  )
+}
+
+function RotateDialog({
+  webhook,
+  rotated,
+  close,
+}: {
+  webhook: Webhook
+  rotated(secret: string): Promise<void>
+  close(): void
+}) {
+  return (
+    <ConfirmDialog
+      title="Rotate the signing secret?"
+      action="Rotate"
+      confirm={async () => {
+        const { secret } = await api.rotateWebhookSecret({ webhook_id: webhook.id })
+        await rotated(secret)
+      }}
+      close={close}
+    >
+      <p>For some time, messages are signed with both secrets, so that none is lost.</p>
+    </ConfirmDialog>
+  )
+}
+
+function DeleteWebhookDialog({
+  webhook,
+  deleted,
+  close,
+}: {
+  webhook: Webhook
+  deleted(): Promise<void>
+  close(): void
+}) {
+  return (
+    <ConfirmDialog
+      title="Delete the webhook?"
+      action="Delete webhook"
+      confirm={async () => {
+        await api.deleteWebhook({ webhook_id: webhook.id })
+        setUrl({ webhook: '' }, { replace: true })
+        await deleted()
+      }}
+      close={close}
+    >
+      <p>{webhook.url} receives no more messages. Its deliveries are deleted.</p>
+    </ConfirmDialog>
   )
 }
 
@@ -151,3 +175,26 @@ const stateOf = ({ enabled, disabled_reason, failing_since }: Webhook): string =
   if (!enabled) return disabled_reason ? `off: ${disabled_reason}` : 'off'
   return failing_since ? 'failing' : 'on'
 }
+
+const columns = [
+  { name: 'url', label: 'Address', value: ({ url }: Webhook) => url },
+  {
+    name: 'types',
+    label: 'Messages',
+    value: ({ event_types }: Webhook) => event_types.join(', '),
+  },
+  {
+    name: 'state',
+    label: 'State',
+    value: stateOf,
+    show: (webhook: Webhook) => (
+      <span class={`badge ${toneOf[stateOf(webhook)] ?? 'bad'}`}>{stateOf(webhook)}</span>
+    ),
+  },
+  {
+    name: 'updated',
+    label: 'Changed',
+    value: ({ updated_at }: Webhook) => updated_at,
+    show: ({ updated_at }: Webhook) => exactTime(updated_at),
+  },
+]

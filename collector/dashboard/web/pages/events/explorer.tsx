@@ -1,12 +1,9 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
-import { ReadFault, useChargedRead } from '../../components/chargedRead.tsx'
-import { Cost } from '../../components/cost.tsx'
+import { ChargedList } from '../../components/chargedList.tsx'
+import { useChargedRead } from '../../components/chargedRead.tsx'
 import { type Column, DataTable } from '../../components/dataTable.tsx'
-import { FreeRecords } from '../../components/freeRecords.tsx'
-import { costOf, dueFor, usePrices } from '../../components/prices.ts'
-import { Skeleton } from '../../components/skeleton.tsx'
 import { exactTime } from '../../components/time.ts'
 import { counted, countryName } from '../../format.ts'
 import { setUrl, urlValue } from '../../urlState.ts'
@@ -45,7 +42,6 @@ export function Explorer({ projectId }: { projectId: string }) {
     ...new Set(['event_id', 'timestamp', 'event_type', 'page_path', 'event_data', ...shown]),
   ].join(',')
   const asked: EventsAsked = { ...recordsQuery(query), select, limit, order }
-  const prices = usePrices()
   const [isChoosing, setChoosing] = useState(false)
   const key = JSON.stringify([projectId, view, select, limit, order])
   const [held, setFound] = useState<Found | null>(() =>
@@ -75,40 +71,11 @@ export function Explorer({ projectId }: { projectId: string }) {
   })
   const charged = { key, meter: 'events', count: limit, isRead: found !== null }
   const read = useChargedRead(charged, () => readPage(found))
-  const priceOfMore =
-    prices.value && dueFor(prices.value, 'events', limit) > 0
-      ? costOf(prices.value, 'events', limit)
-      : null
 
   return (
     <>
       <ViewBar view={view} hasComparison={false} />
-      <div class="toolbar">
-        <button type="button" onClick={() => setChoosing(true)}>
-          Columns
-        </button>
-        <label>
-          Order{' '}
-          <select
-            value={order}
-            onChange={({ currentTarget }) => setUrl({ order: currentTarget.value })}
-          >
-            <option value="desc">newest first</option>
-            <option value="asc">oldest first</option>
-          </select>
-        </label>
-        <label>
-          Rows{' '}
-          <select
-            value={String(limit)}
-            onChange={({ currentTarget }) => setUrl({ limit: currentTarget.value })}
-          >
-            {limits.map((value) => (
-              <option key={value}>{value}</option>
-            ))}
-          </select>
-        </label>
-      </div>
+      <ListTools limit={limit} order={order} chooseColumns={() => setChoosing(true)} />
       <AsyncView query={total} lines={1}>
         {(count) =>
           count > 0 && (
@@ -118,44 +85,64 @@ export function Explorer({ projectId }: { projectId: string }) {
           )
         }
       </AsyncView>
-      {total.value === 0 || found?.rows.length === 0 ? (
-        <NoEvents projectId={projectId} />
-      ) : read.mustAsk && total.value !== undefined ? (
-        <Cost
-          total={total.value}
-          count={Math.min(total.value, limit)}
-          noun="event"
-          action="Read"
-          read={read}
+      <ChargedList
+        read={read}
+        total={total.value}
+        limit={limit}
+        noun="event"
+        action="Read"
+        found={found && { count: found.rows.length, hasMore: found.cursor !== undefined }}
+        empty={<NoEvents projectId={projectId} />}
+      >
+        <DataTable
+          caption="Events"
+          columns={shown.map(columnOf)}
+          rows={found?.rows ?? []}
+          keyOf={({ event_id }) => event_id}
+          open={({ event_id }) => setUrl({ event: event_id })}
         />
-      ) : found === null ? (
-        read.fault === '' && <Skeleton lines={8} />
-      ) : (
-        <>
-          <DataTable
-            caption="Events"
-            columns={shown.map(columnOf)}
-            rows={found.rows}
-            keyOf={({ event_id }) => event_id}
-            open={({ event_id }) => setUrl({ event: event_id })}
-          />
-          <footer class="list-footer">
-            {found.cursor && (
-              <button type="button" aria-disabled={read.isReading} onClick={() => read.read()}>
-                {read.isReading ? 'One moment…' : `Read ${limit} more`}
-              </button>
-            )}
-            {found.cursor && priceOfMore ? (
-              <p class="hint">{priceOfMore}</p>
-            ) : (
-              <FreeRecords meter="events" />
-            )}
-          </footer>
-        </>
-      )}
-      <ReadFault of={read} />
+      </ChargedList>
       {isChoosing && <ColumnsDialog shown={shown} close={() => setChoosing(false)} />}
     </>
+  )
+}
+
+function ListTools({
+  limit,
+  order,
+  chooseColumns,
+}: {
+  limit: number
+  order: 'asc' | 'desc'
+  chooseColumns(): void
+}) {
+  return (
+    <div class="toolbar">
+      <button type="button" onClick={chooseColumns}>
+        Columns
+      </button>
+      <label>
+        Order{' '}
+        <select
+          value={order}
+          onChange={({ currentTarget }) => setUrl({ order: currentTarget.value })}
+        >
+          <option value="desc">newest first</option>
+          <option value="asc">oldest first</option>
+        </select>
+      </label>
+      <label>
+        Rows{' '}
+        <select
+          value={String(limit)}
+          onChange={({ currentTarget }) => setUrl({ limit: currentTarget.value })}
+        >
+          {limits.map((value) => (
+            <option key={value}>{value}</option>
+          ))}
+        </select>
+      </label>
+    </div>
   )
 }
 

@@ -29,9 +29,27 @@ interface Stream {
 
 const nothing: Stream = { lines: [], charged: 0, fault: '' }
 
+const columns = [
+  {
+    name: 'at',
+    label: 'Received',
+    value: ({ at }: Line) => at,
+    show: ({ at }: Line) => <time dateTime={at}>{exactTime(at)}</time>,
+  },
+  {
+    name: 'outcome',
+    label: 'Outcome',
+    value: ({ outcome }: Line) => outcome,
+    show: ({ outcome }: Line) => (
+      <span class={`badge ${outcome === 'stored' ? '' : 'bad'}`}>{outcome}</span>
+    ),
+  },
+  { name: 'type', label: 'Type', value: ({ type }: Line) => type },
+  { name: 'what', label: 'What', value: ({ what }: Line) => what },
+]
+
 /** Stored and rejected events as they arrive, the latest first. */
 export function Live({ projectId }: { projectId: string }) {
-  const prices = usePrices()
   const [isRunning, setRunning] = useState(false)
   const [stream, setStream] = useState(nothing)
   const cursor = useRef<string | undefined>(undefined)
@@ -91,42 +109,31 @@ export function Live({ projectId }: { projectId: string }) {
         </p>
       )}
       {lines.length === 0 ? (
-        <div class="empty">
-          <h2>{isRunning ? 'Waiting for the first event' : 'See events as they arrive'}</h2>
-          <p>
-            Each stored event that is shown costs{' '}
-            {prices.value ? costOf(prices.value, 'events', 1) : 'one record'}. Rejected events are
-            free. The stream starts one minute ago. Open your site in another tab to see your own
-            events.
-          </p>
-        </div>
+        <NoLines isRunning={isRunning} />
       ) : (
         <DataTable
           caption="Live events"
-          columns={[
-            {
-              name: 'at',
-              label: 'Received',
-              value: ({ at }: Line) => at,
-              show: ({ at }: Line) => <time dateTime={at}>{exactTime(at)}</time>,
-            },
-            {
-              name: 'outcome',
-              label: 'Outcome',
-              value: ({ outcome }: Line) => outcome,
-              show: ({ outcome }: Line) => (
-                <span class={`badge ${outcome === 'stored' ? '' : 'bad'}`}>{outcome}</span>
-              ),
-            },
-            { name: 'type', label: 'Type', value: ({ type }: Line) => type },
-            { name: 'what', label: 'What', value: ({ what }: Line) => what },
-          ]}
+          columns={columns}
           rows={lines}
           keyOf={({ key }) => key}
           open={({ eventId }) => eventId && setUrl({ event: eventId })}
         />
       )}
     </>
+  )
+}
+
+function NoLines({ isRunning }: { isRunning: boolean }) {
+  const prices = usePrices()
+  return (
+    <div class="empty">
+      <h2>{isRunning ? 'Waiting for the first event' : 'See events as they arrive'}</h2>
+      <p>
+        Each stored event that is shown costs{' '}
+        {prices.value ? costOf(prices.value, 'events', 1) : 'one record'}. Rejected events are free.
+        The stream starts one minute ago. Open your site in another tab to see your own events.
+      </p>
+    </div>
   )
 }
 

@@ -43,15 +43,17 @@ function stepsOf({
   possible_reasons,
 }: EventTrace): Step[] {
   const [event] = stored
-  const rejected = rejections.map(({ received_at, path, message }) => ({
-    name: 'Rejected',
-    state: 'no' as const,
-    text: (
-      <>
-        {exactTime(received_at)}: <code>{path || '/'}</code> {message}
-      </>
-    ),
-  }))
+  const rejected = rejections.map(
+    ({ received_at, path, message }): Step => ({
+      name: 'Rejected',
+      state: 'no',
+      text: (
+        <>
+          {exactTime(received_at)}: <code>{path || '/'}</code> {message}
+        </>
+      ),
+    }),
+  )
   if (outcome === 'not_found') {
     return [
       {
@@ -78,6 +80,16 @@ function stepsOf({
   return [
     { name: 'Received', state: 'yes', text: exactTime(event.received_at) },
     ...rejected,
+    ...storedSteps(event, duplicates),
+  ]
+}
+
+/** The steps of a stored event after its acceptance. */
+function storedSteps(
+  event: EventTrace['stored'][number],
+  duplicates: EventTrace['duplicates'],
+): Step[] {
+  return [
     {
       name: 'Accepted',
       state: 'yes',

@@ -103,23 +103,26 @@ function Loaded({ export: one }: { export: Export }) {
           }}
         />
       )}
-      {isDeleting && (
-        <ConfirmDialog
-          title={`Delete “${one.name}”?`}
-          action="Delete export"
-          confirm={async () => {
-            await api.deleteExport({ export_id })
-            toast('Export deleted')
-            go(pathTo('exports'))
-          }}
-          close={() => setDeleting(false)}
-        >
-          <p>
-            Its runs and their results are deleted. Records that were sent stay at the destination.
-          </p>
-        </ConfirmDialog>
-      )}
+      {isDeleting && <DeleteExportDialog export={one} close={() => setDeleting(false)} />}
     </Page>
+  )
+}
+
+function DeleteExportDialog({ export: one, close }: { export: Export; close(): void }) {
+  const pathTo = useProjectPath(one.project_id)
+  return (
+    <ConfirmDialog
+      title={`Delete “${one.name}”?`}
+      action="Delete export"
+      confirm={async () => {
+        await api.deleteExport({ export_id: one.id })
+        toast('Export deleted')
+        go(pathTo('exports'))
+      }}
+      close={close}
+    >
+      <p>Its runs and their results are deleted. Records that were sent stay at the destination.</p>
+    </ConfirmDialog>
   )
 }
 

@@ -38,35 +38,7 @@ export function Funnels({ projectId }: { projectId: string }) {
       <div class="wide">
         <ViewBar view={view} hasComparison={false} />
         <section class="card headline" aria-label="Steps">
-          <ol class="steps funnel-steps">
-            {steps.map((step, index) => (
-              <li key={step}>
-                <span>
-                  {index + 1}. {textOf(step)}
-                </span>
-                {index > 0 && (
-                  <button
-                    type="button"
-                    aria-label={`Move step ${index + 1} up`}
-                    onClick={() => {
-                      const to = [...steps]
-                      ;[to[index - 1], to[index]] = [step, steps[index - 1]!]
-                      setSteps(to)
-                    }}
-                  >
-                    ↑
-                  </button>
-                )}
-                <button
-                  type="button"
-                  aria-label={`Remove step ${index + 1}`}
-                  onClick={() => setSteps(steps.filter((_, other) => other !== index))}
-                >
-                  ×
-                </button>
-              </li>
-            ))}
-          </ol>
+          <StepList steps={steps} change={setSteps} />
           <div class="actions">
             {steps.length < stepsMax && (
               <button type="button" onClick={() => setAdding(true)}>
@@ -89,19 +61,7 @@ export function Funnels({ projectId }: { projectId: string }) {
           </div>
         </section>
         {steps.length < 2 ? (
-          <div class="empty">
-            <h2>A funnel has at least two steps</h2>
-            <p>
-              A step is a page that visitors view or an event that they send. Add the steps in
-              order.
-            </p>
-            <button
-              type="button"
-              onClick={() => setSteps(['event_type:eq:page_view', 'event_type:eq:form_submission'])}
-            >
-              Try it: from a page view to a form
-            </button>
-          </div>
+          <TooFewSteps change={setSteps} />
         ) : (
           <AsyncView query={funnel} lines={6}>
             {(found) =>
@@ -126,5 +86,55 @@ export function Funnels({ projectId }: { projectId: string }) {
         )}
       </div>
     </Page>
+  )
+}
+
+/** The steps in order, with buttons that move and remove them. */
+function StepList({ steps, change }: { steps: readonly string[]; change(steps: string[]): void }) {
+  return (
+    <ol class="steps funnel-steps">
+      {steps.map((step, index) => (
+        <li key={step}>
+          <span>
+            {index + 1}. {textOf(step)}
+          </span>
+          {index > 0 && (
+            <button
+              type="button"
+              aria-label={`Move step ${index + 1} up`}
+              onClick={() => {
+                const to = [...steps]
+                ;[to[index - 1], to[index]] = [step, steps[index - 1]!]
+                change(to)
+              }}
+            >
+              ↑
+            </button>
+          )}
+          <button
+            type="button"
+            aria-label={`Remove step ${index + 1}`}
+            onClick={() => change(steps.filter((_, other) => other !== index))}
+          >
+            ×
+          </button>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function TooFewSteps({ change }: { change(steps: string[]): void }) {
+  return (
+    <div class="empty">
+      <h2>A funnel has at least two steps</h2>
+      <p>A step is a page that visitors view or an event that they send. Add the steps in order.</p>
+      <button
+        type="button"
+        onClick={() => change(['event_type:eq:page_view', 'event_type:eq:form_submission'])}
+      >
+        Try it: from a page view to a form
+      </button>
+    </div>
   )
 }

@@ -58,19 +58,7 @@ export function SavedFunnels({
   return (
     <>
       {saved.value && saved.value.length > 0 && (
-        <select
-          aria-label="Saved funnel"
-          onChange={({ currentTarget: { value } }) =>
-            show(saved.value?.find(({ funnel_id }) => funnel_id === value))
-          }
-        >
-          <option value="">New funnel</option>
-          {saved.value.map(({ funnel_id, name }) => (
-            <option key={funnel_id} value={funnel_id} selected={funnel_id === chosen?.funnel_id}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <FunnelChoice funnels={saved.value} chosen={chosen} />
       )}
       {edits.value && chosen && isChanged && steps.length > 1 && (
         <button
@@ -97,27 +85,57 @@ export function SavedFunnels({
         </button>
       )}
       {isNaming && (
-        <Dialog title="Save funnel" close={() => setNaming(false)}>
-          <Form
-            submit={async ({ name = '' }) => {
-              await create({ name, ...shown })
-              setNaming(false)
-              toast('Funnel saved')
-            }}
-            action="Save funnel"
-            cancel={() => setNaming(false)}
-          >
-            <TextField
-              name="name"
-              label="Name"
-              hint="Everybody in the project can open it."
-              maxLength={200}
-              autocomplete="off"
-              required
-            />
-          </Form>
-        </Dialog>
+        <NameDialog save={(name) => create({ name, ...shown })} close={() => setNaming(false)} />
       )}
     </>
+  )
+}
+
+function FunnelChoice({
+  funnels,
+  chosen,
+}: {
+  funnels: readonly SavedFunnel[]
+  chosen: SavedFunnel | undefined
+}) {
+  return (
+    <select
+      aria-label="Saved funnel"
+      onChange={({ currentTarget: { value } }) =>
+        show(funnels.find(({ funnel_id }) => funnel_id === value))
+      }
+    >
+      <option value="">New funnel</option>
+      {funnels.map(({ funnel_id, name }) => (
+        <option key={funnel_id} value={funnel_id} selected={funnel_id === chosen?.funnel_id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function NameDialog({ save, close }: { save(name: string): Promise<void>; close(): void }) {
+  return (
+    <Dialog title="Save funnel" close={close}>
+      <Form
+        submit={async ({ name = '' }) => {
+          await save(name)
+          close()
+          toast('Funnel saved')
+        }}
+        action="Save funnel"
+        cancel={close}
+      >
+        <TextField
+          name="name"
+          label="Name"
+          hint="Everybody in the project can open it."
+          maxLength={200}
+          autocomplete="off"
+          required
+        />
+      </Form>
+    </Dialog>
   )
 }

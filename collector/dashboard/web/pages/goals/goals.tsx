@@ -86,84 +86,12 @@ export function Goals({ projectId }: { projectId: string }) {
                 {edits.value ? add : <p>Ask a project admin to add goals.</p>}
               </div>
             ) : (
-              <section
-                class={conversions.isStale ? 'card headline stale' : 'card headline'}
-                aria-label="Goals"
-              >
-                {(goals.length > goalsUnarranged || isArranged('')) && (
-                  <ListTools of="goals" prefix="" sorts={arrangement.sorts} />
-                )}
-                <table class="panel-rows funnel goals">
-                  <thead>
-                    <tr>
-                      <th scope="col">Goal</th>
-                      <th scope="col">Visitors</th>
-                      <th scope="col">Rate</th>
-                      <th scope="col">Events</th>
-                      {edits.value && (
-                        <th scope="col">
-                          <span class="visually-hidden">Change</span>
-                        </th>
-                      )}
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {arranged(goals, arrangement, '').map(
-                      ({ name, filter, visitors, rate, events }) => (
-                        <tr key={name}>
-                          <th scope="row">
-                            <FilterButton filters={[filter]}>{name}</FilterButton>
-                            <span class="meta">{textOf(filter)}</span>
-                          </th>
-                          <td>
-                            <Drilldown projectId={projectId} page="visitors" filters={[filter]}>
-                              {wholeNumber(visitors)}
-                            </Drilldown>
-                          </td>
-                          <td>{rate === null ? '–' : percent(rate)}</td>
-                          <td>
-                            <Drilldown projectId={projectId} page="events" filters={[filter]}>
-                              {wholeNumber(events)}
-                            </Drilldown>
-                          </td>
-                          {edits.value && (
-                            <td class="row-actions">
-                              <button
-                                type="button"
-                                aria-label={`Change ${name}`}
-                                onClick={() => setEdited({ name, filter })}
-                              >
-                                Change
-                              </button>
-                              <button
-                                type="button"
-                                aria-label={`Remove ${name}`}
-                                onClick={() => remove(name)}
-                              >
-                                ×
-                              </button>
-                            </td>
-                          )}
-                        </tr>
-                      ),
-                    )}
-                  </tbody>
-                </table>
-                <div class="actions">
-                  <CsvButton
-                    name="goals"
-                    head={['goal', 'filter', 'visitors', 'events']}
-                    rows={() =>
-                      goals.map(({ name, filter, visitors, events }) => [
-                        name,
-                        filter,
-                        visitors,
-                        events,
-                      ])
-                    }
-                  />
-                </div>
-              </section>
+              <GoalsTable
+                projectId={projectId}
+                goals={goals}
+                isStale={conversions.isStale}
+                {...(edits.value && { edit: setEdited, remove })}
+              />
             )
           }
         </AsyncView>
@@ -180,5 +108,104 @@ export function Goals({ projectId }: { projectId: string }) {
         )}
       </div>
     </Page>
+  )
+}
+
+interface Changes {
+  /** Opens the dialog of a goal; absent for readers who may not change goals. */
+  edit?: ((goal: AnalyticsGoal) => void) | undefined
+  remove?: ((name: string) => Promise<void>) | undefined
+}
+
+/** The goals with their visitors and events, which can be searched and sorted. */
+function GoalsTable({
+  projectId,
+  goals,
+  isStale,
+  edit,
+  remove,
+}: Changes & { projectId: string; goals: readonly Goal[]; isStale: boolean }) {
+  return (
+    <section class={isStale ? 'card headline stale' : 'card headline'} aria-label="Goals">
+      {(goals.length > goalsUnarranged || isArranged('')) && (
+        <ListTools of="goals" prefix="" sorts={arrangement.sorts} />
+      )}
+      <table class="panel-rows funnel goals">
+        <thead>
+          <tr>
+            <th scope="col">Goal</th>
+            <th scope="col">Visitors</th>
+            <th scope="col">Rate</th>
+            <th scope="col">Events</th>
+            {edit && (
+              <th scope="col">
+                <span class="visually-hidden">Change</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {arranged(goals, arrangement, '').map((goal) => (
+            <GoalRow
+              key={goal.name}
+              projectId={projectId}
+              goal={goal}
+              edit={edit}
+              remove={remove}
+            />
+          ))}
+        </tbody>
+      </table>
+      <div class="actions">
+        <CsvButton
+          name="goals"
+          head={['goal', 'filter', 'visitors', 'events']}
+          rows={() =>
+            goals.map(({ name, filter, visitors, events }) => [name, filter, visitors, events])
+          }
+        />
+      </div>
+    </section>
+  )
+}
+
+function GoalRow({
+  projectId,
+  goal: { name, filter, visitors, rate, events },
+  edit,
+  remove,
+}: Changes & { projectId: string; goal: Goal }) {
+  return (
+    <tr>
+      <th scope="row">
+        <FilterButton filters={[filter]}>{name}</FilterButton>
+        <span class="meta">{textOf(filter)}</span>
+      </th>
+      <td>
+        <Drilldown projectId={projectId} page="visitors" filters={[filter]}>
+          {wholeNumber(visitors)}
+        </Drilldown>
+      </td>
+      <td>{rate === null ? '–' : percent(rate)}</td>
+      <td>
+        <Drilldown projectId={projectId} page="events" filters={[filter]}>
+          {wholeNumber(events)}
+        </Drilldown>
+      </td>
+      {edit && remove && (
+        <td class="row-actions">
+          <button
+            type="button"
+            aria-label={`Change ${name}`}
+            onClick={() => edit({ name, filter })}
+          >
+            Change
+          </button>
+          <button type="button" aria-label={`Remove ${name}`} onClick={() => remove(name)}>
+            ×
+          </button>
+        </td>
+      )}
+    </tr>
   )
 }

@@ -77,21 +77,33 @@ export function IntegrationDialog({
           />
         )}
         <TextField name="name" label="Name" maxLength={200} required />
-        {fields.map(({ name, label, isOptional, isSecret }) => (
-          <Fragment key={name}>
-            <TextField
-              name={name}
-              label={isOptional ? `${label} (optional)` : label}
-              type={isSecret ? 'password' : 'text'}
-              autocomplete="off"
-              hint={isSecret && integration ? 'Leave empty to keep the current value.' : undefined}
-              required={!isOptional && !(isSecret && integration !== null)}
-            />
-            {name === 'signing_secret' && <GenerateSecret name={name} />}
+        {fields.map((field) => (
+          <Fragment key={field.name}>
+            <DestinationInput field={field} isStored={integration !== null} />
+            {field.name === 'signing_secret' && <GenerateSecret name={field.name} />}
           </Fragment>
         ))}
       </Form>
     </Dialog>
+  )
+}
+
+function DestinationInput({
+  field: { name, label, isOptional, isSecret },
+  isStored,
+}: {
+  field: (typeof destinationFields)[DestinationType][number]
+  isStored: boolean
+}) {
+  return (
+    <TextField
+      name={name}
+      label={isOptional ? `${label} (optional)` : label}
+      type={isSecret ? 'password' : 'text'}
+      autocomplete="off"
+      hint={isSecret && isStored ? 'Leave empty to keep the current value.' : undefined}
+      required={!isOptional && !(isSecret && isStored)}
+    />
   )
 }
 

@@ -18,23 +18,13 @@ export function Integrations({ projectId }: { projectId: string }) {
     ({ integrations }) => integrations,
   )
   const [open, setOpen] = useState<Open>(null)
-  const [checks, setChecks] = useState<Record<string, Checked>>({})
   const close = () => setOpen(null)
   const done = async (text: string) => {
     close()
     toast(text)
     await integrations.reload()
   }
-  const check = async ({ id }: Integration) => {
-    const note = (checked: Checked) => setChecks((all) => ({ ...all, [id]: checked }))
-    note('checking')
-    try {
-      note((await api.checkIntegration({ integration_id: id })).check)
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      note({ works: false, message: messageOf(error) })
-    }
-  }
+  const { checks, check } = useChecks()
   const create = (
     <button type="button" class="primary" onClick={() => setOpen({ kind: 'create' })}>
       New integration
@@ -55,19 +45,7 @@ export function Integrations({ projectId }: { projectId: string }) {
         </>
       }
       columns={[
-        { name: 'name', label: 'Name', value: ({ name }: Integration) => name },
-        { name: 'type', label: 'Type', value: ({ type }: Integration) => destinationNames[type] },
-        {
-          name: 'formats',
-          label: 'Formats',
-          value: ({ output_formats }: Integration) => output_formats.join(', '),
-        },
-        {
-          name: 'updated',
-          label: 'Changed',
-          value: ({ updated_at }: Integration) => updated_at,
-          show: ({ updated_at }: Integration) => exactTime(updated_at),
-        },
+        ...recordColumns,
         {
           name: 'check',
           label: 'Check',
@@ -85,13 +63,10 @@ export function Integrations({ projectId }: { projectId: string }) {
           label: 'Actions',
           value: () => null,
           show: (integration: Integration) => (
-            <button
-              type="button"
-              aria-label={`Delete ${integration.name}`}
-              onClick={() => setOpen({ kind: 'delete', integration })}
-            >
-              Delete
-            </button>
+            <DeleteButton
+              name={integration.name}
+              choose={() => setOpen({ kind: 'delete', integration })}
+            />
           ),
         },
       ]}
@@ -107,23 +82,47 @@ export function Integrations({ projectId }: { projectId: string }) {
         />
       )}
       {open?.kind === 'delete' && (
-        <ConfirmDialog
-          title={`Delete “${open.integration.name}”?`}
-          action="Delete integration"
-          confirm={async () => {
-            await api.deleteIntegration({ integration_id: open.integration.id })
-            await done('Integration deleted')
-          }}
+        <DeleteIntegrationDialog
+          integration={open.integration}
+          deleted={() => done('Integration deleted')}
           close={close}
-        >
-          <p>
-            Its encrypted secrets are deleted. You cannot delete an integration that an export uses.
-          </p>
-        </ConfirmDialog>
+        />
       )}
     </ListPage>
   )
 }
+
+/** The results of checks of connections, by integration. A hook. */
+function useChecks() {
+  const [checks, setChecks] = useState<Record<string, Checked>>({})
+  const check = async ({ id }: Integration) => {
+    const note = (checked: Checked) => setChecks((all) => ({ ...all, [id]: checked }))
+    note('checking')
+    try {
+      note((await api.checkIntegration({ integration_id: id })).check)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      note({ works: false, message: messageOf(error) })
+    }
+  }
+  return { checks, check }
+}
+
+const recordColumns = [
+  { name: 'name', label: 'Name', value: ({ name }: Integration) => name },
+  { name: 'type', label: 'Type', value: ({ type }: Integration) => destinationNames[type] },
+  {
+    name: 'formats',
+    label: 'Formats',
+    value: ({ output_formats }: Integration) => output_formats.join(', '),
+  },
+  {
+    name: 'updated',
+    label: 'Changed',
+    value: ({ updated_at }: Integration) => updated_at,
+    show: ({ updated_at }: Integration) => exactTime(updated_at),
+  },
+]
 
 const textOf = (checked: Checked | undefined): string | null =>
   checked === undefined || checked === 'checking' ? null : checked.message
@@ -154,5 +153,39 @@ function CheckCell({
         </>
       )}
     </div>
+  )
+}
+
+function DeleteIntegrationDialog({
+  integration,
+  deleted,
+  close,
+}: {
+  integration: Integration
+  deleted(): Promise<void>
+  close(): void
+}) {
+  return (
+    <ConfirmDialog
+      title={`Delete “${integration.name}”?`}
+      action="Delete integration"
+      confirm={async () => {
+        await api.deleteIntegration({ integration_id: integration.id })
+        await deleted()
+      }}
+      close={close}
+    >
+      <p>
+        Its encrypted secrets are deleted. You cannot delete an integration that an export uses.
+      </p>
+    </ConfirmDialog>
+  )
+}
+
+function DeleteButton({ name, choose }: { name: string; choose(): void }) {
+  return (
+    <button type="button" aria-label={`Delete ${name}`} onClick={choose}>
+      Delete
+    </button>
   )
 }

@@ -11,6 +11,7 @@ import { CompaniesPanel } from './companiesPanel.tsx'
 import { chosenGoal, GoalChoice } from './goalChoice.tsx'
 import { type Conversions, GoalsPanel } from './goalsPanel.tsx'
 import { Headline } from './headline.tsx'
+import { Imported } from './imported.tsx'
 import { Live } from './live.tsx'
 import { OverviewSkeleton } from './overviewSkeleton.tsx'
 import { Panels } from './panels.tsx'
@@ -29,27 +30,12 @@ export function Overview({
   hasGoals?: boolean
 }) {
   const { view, query, compared } = useView(projectId)
-  const key = JSON.stringify([query, compared])
-  const figures = useQueryOf(key, async () => {
-    const [now, before] = await Promise.all([
-      api.getAnalyticsOverview(query),
-      compared && api.getAnalyticsOverview({ ...query, ...compared }),
-    ])
-    return { overview: now.overview, bots: now.bots, before: before?.overview }
-  })
-  // Goals that counts of days do not tell take longer than all else.
-  const conversions = useQueryOf(key, async () => {
-    if (!hasGoals) return null
-    const [now, before] = await Promise.all([
-      api.getAnalyticsConversions(query),
-      compared && api.getAnalyticsConversions({ ...query, ...compared }),
-    ])
-    return { ...now, before }
-  })
+  const { figures, conversions } = useFigures(query, compared, hasGoals)
   const annotations = useQuery(isShared() ? async () => [] : readAnnotations(projectId))
   const bots = figures.value?.bots
   const isEmpty =
     figures.value?.overview.events === 0 &&
+    !figures.value.imported &&
     !bots?.events &&
     view.filters.length === 0 &&
     !view.pixelId
@@ -64,7 +50,7 @@ export function Overview({
           {!isShared() && <GoalChoice goals={conversions.value?.conversions ?? []} />}
         </ViewBar>
         <AsyncView query={figures} skeleton={<OverviewSkeleton />}>
-          {({ overview, before }) =>
+          {({ overview, before, imported }) =>
             isEmpty && isShared() ? (
               <p class="empty">No events in this period.</p>
             ) : isEmpty ? (
@@ -88,6 +74,7 @@ export function Overview({
                     <Annotations projectId={projectId} query={annotations} window={query} />
                   )}
                 </Headline>
+                {imported && <Imported view={view} query={query} totals={imported} />}
                 <Panels
                   query={query}
                   goal={isShared() ? undefined : chosenGoal()}
@@ -103,6 +90,31 @@ export function Overview({
       </div>
     </Page>
   )
+}
+
+type View = ReturnType<typeof useView>
+
+/** The figures of a view, with those of the previous period. A hook. */
+function useFigures(query: View['query'], compared: View['compared'], hasGoals: boolean) {
+  const key = JSON.stringify([query, compared])
+  const figures = useQueryOf(key, async () => {
+    const [now, before] = await Promise.all([
+      api.getAnalyticsOverview(query),
+      compared && api.getAnalyticsOverview({ ...query, ...compared }),
+    ])
+    const { overview, bots, imported } = now
+    return { overview, bots, imported, before: before?.overview }
+  })
+  // Goals that counts of days do not tell take longer than all else.
+  const conversions = useQueryOf(key, async () => {
+    if (!hasGoals) return null
+    const [now, before] = await Promise.all([
+      api.getAnalyticsConversions(query),
+      compared && api.getAnalyticsConversions({ ...query, ...compared }),
+    ])
+    return { ...now, before }
+  })
+  return { figures, conversions }
 }
 
 /** Number of visitors who reach a goal; null until it is loaded, and without goals. */

@@ -2,14 +2,11 @@ import { useState } from 'preact/hooks'
 import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
-import { ReadFault, useChargedRead } from '../../components/chargedRead.tsx'
-import { Cost } from '../../components/cost.tsx'
+import { ChargedList } from '../../components/chargedList.tsx'
+import { useChargedRead } from '../../components/chargedRead.tsx'
 import { CsvButton } from '../../components/csvButton.tsx'
 import { type Column, DataTable } from '../../components/dataTable.tsx'
-import { FreeRecords } from '../../components/freeRecords.tsx'
-import { costOf, dueFor, usePrices } from '../../components/prices.ts'
 import { RelativeTime } from '../../components/relativeTime.tsx'
-import { Skeleton } from '../../components/skeleton.tsx'
 import { counted, countryName } from '../../format.ts'
 import { setUrl } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
@@ -68,6 +65,14 @@ const csvHead = [
   'last_ms',
 ] as const
 
+const csvRows = ({ visitors }: Page) =>
+  visitors.map((visitor) =>
+    csvHead.map((name) => {
+      const value = visitor[name]
+      return typeof value === 'boolean' ? String(value) : value
+    }),
+  )
+
 /** Returns the number of visitors of a view, or of a funnel's step; free. */
 async function countVisitors(query: ViewQuery, funnel: FunnelStep | null): Promise<number> {
   if (!funnel) return (await api.getAnalyticsOverview(query)).overview.visitors
@@ -95,7 +100,6 @@ export function Browsers({
   /** Names the list: the same view of the same project. */
   listKey: string
 }) {
-  const prices = usePrices()
   const total = useQuery(() => countVisitors(query, funnel))
   const [found, setFound] = useState<Page | null>(() =>
     latest?.key === listKey && Date.now() - latest.readAt < latestMs ? latest.page : null,
@@ -118,68 +122,34 @@ export function Browsers({
   }
   const charged = { key: listKey, meter: 'events', count: pageLength, isRead: found !== null }
   const read = useChargedRead(charged, readPage)
-  const priceOfMore =
-    prices.value && dueFor(prices.value, 'events', pageLength) > 0
-      ? costOf(prices.value, 'events', pageLength)
-      : null
   return (
     <>
       {funnel && <StepText funnel={funnel} />}
       <AsyncView query={total} lines={1}>
         {(count) => count > 0 && <h2 class="list-count">{counted(count, 'visitor')}</h2>}
       </AsyncView>
-      {total.value === 0 || found?.visitors.length === 0 ? (
-        funnel ? (
-          <p class="empty">No visitor.</p>
-        ) : (
-          <NoEvents projectId={query.project_id} />
-        )
-      ) : read.mustAsk && total.value !== undefined ? (
-        <Cost
-          total={total.value}
-          count={Math.min(total.value, pageLength)}
-          noun="visitor"
-          action="List"
-          read={read}
+      <ChargedList
+        read={read}
+        total={total.value}
+        limit={pageLength}
+        noun="visitor"
+        action="List"
+        found={found && { count: found.visitors.length, hasMore: Boolean(found.next_cursor) }}
+        empty={
+          funnel ? <p class="empty">No visitor.</p> : <NoEvents projectId={query.project_id} />
+        }
+        tools={
+          found && <CsvButton name="visitors" head={[...csvHead]} rows={() => csvRows(found)} />
+        }
+      >
+        <DataTable
+          caption="Visitors"
+          columns={columns}
+          rows={found?.visitors ?? []}
+          keyOf={({ cookie_id }) => cookie_id}
+          open={({ cookie_id }) => setUrl({ visitor: cookie_id })}
         />
-      ) : found === null ? (
-        read.fault === '' && <Skeleton lines={8} />
-      ) : (
-        <>
-          <DataTable
-            caption="Visitors"
-            columns={columns}
-            rows={found.visitors}
-            keyOf={({ cookie_id }) => cookie_id}
-            open={({ cookie_id }) => setUrl({ visitor: cookie_id })}
-          />
-          <footer class="list-footer">
-            {found.next_cursor && (
-              <button type="button" aria-disabled={read.isReading} onClick={() => read.read()}>
-                {read.isReading ? 'One moment…' : `List ${pageLength} more`}
-              </button>
-            )}
-            <CsvButton
-              name="visitors"
-              head={[...csvHead]}
-              rows={() =>
-                found.visitors.map((visitor) =>
-                  csvHead.map((name) => {
-                    const value = visitor[name]
-                    return typeof value === 'boolean' ? String(value) : value
-                  }),
-                )
-              }
-            />
-            {found.next_cursor && priceOfMore ? (
-              <p class="hint">{priceOfMore}</p>
-            ) : (
-              <FreeRecords meter="events" />
-            )}
-          </footer>
-        </>
-      )}
-      <ReadFault of={read} />
+      </ChargedList>
     </>
   )
 }

@@ -87,16 +87,7 @@ export function Visitors({ query, kind }: { query: RecordsQuery; kind: Kind }) {
           {fault}
         </p>
       )}
-      {rows?.length === 0 && (
-        <div class="empty">
-          <h2>No identified visitors</h2>
-          <p>
-            No visitor of this period has a profile. Identify visitors who sign in or submit a form,
-            or load an identity graph. Earlier events of a visitor count as soon as the visitor is
-            identified.
-          </p>
-        </div>
-      )}
+      {rows?.length === 0 && <NoIdentifiedVisitors />}
       {rows && rows.length > 0 && (
         <DataTable
           caption={kind === 'buyers' ? 'People' : 'Companies'}
@@ -121,5 +112,18 @@ export function Visitors({ query, kind }: { query: RecordsQuery; kind: Kind }) {
         </BrowserDialog>
       )}
     </>
+  )
+}
+
+function NoIdentifiedVisitors() {
+  return (
+    <div class="empty">
+      <h2>No identified visitors</h2>
+      <p>
+        No visitor of this period has a profile. Identify visitors who sign in or submit a form, or
+        load an identity graph. Earlier events of a visitor count as soon as the visitor is
+        identified.
+      </p>
+    </div>
   )
 }

@@ -54,24 +54,11 @@ export function OptOuts() {
         empty={<p>No opt-outs.</p>}
       >
         {(optOut) => (
-          <li key={optOut.opt_out_id}>
-            <div>
-              <span class="badge quiet">{optOut.hem ? 'Person' : 'Browser'}</span>
-              <code>{nameOf(optOut)}</code>
-              <p class="meta">
-                Since <RelativeTime at={optOut.created_at} />
-              </p>
-            </div>
-            <div class="actions">
-              <button
-                type="button"
-                aria-label={`Delete the opt-out of ${nameOf(optOut)}`}
-                onClick={() => setOpen({ kind: 'remove', optOut })}
-              >
-                Delete
-              </button>
-            </div>
-          </li>
+          <OptOutItem
+            key={optOut.opt_out_id}
+            optOut={optOut}
+            remove={() => setOpen({ kind: 'remove', optOut })}
+          />
         )}
       </AsyncList>
       {open?.kind === 'add' && (
@@ -106,6 +93,29 @@ export function OptOuts() {
         </ConfirmDialog>
       )}
     </Section>
+  )
+}
+
+function OptOutItem({ optOut, remove }: { optOut: OptOut; remove(): void }) {
+  return (
+    <li>
+      <div>
+        <span class="badge quiet">{optOut.hem ? 'Person' : 'Browser'}</span>
+        <code>{nameOf(optOut)}</code>
+        <p class="meta">
+          Since <RelativeTime at={optOut.created_at} />
+        </p>
+      </div>
+      <div class="actions">
+        <button
+          type="button"
+          aria-label={`Delete the opt-out of ${nameOf(optOut)}`}
+          onClick={remove}
+        >
+          Delete
+        </button>
+      </div>
+    </li>
   )
 }
 

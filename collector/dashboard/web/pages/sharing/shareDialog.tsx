@@ -1,5 +1,5 @@
 import type { Answer } from '../../../../api/client/index.ts'
-import { api } from '../../api.ts'
+import { type AnalyticsSegment, api, type Pixel } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Checkbox, LinesField, linesOf, Select, TextField } from '../../components/fields.tsx'
@@ -67,43 +67,9 @@ export function ShareDialog({
               autocomplete="off"
               required
             />
-            <Select
-              name="shows"
-              label="Shows"
-              options={{
-                [everyPixel]: 'All pixels of the project',
-                ...Object.fromEntries(
-                  pixels.map(({ pixel_id, name }) => [pixel_id, `Only ${name}`]),
-                ),
-              }}
-            />
-            {segments.length > 0 && (
-              <Select
-                name="segment_id"
-                label="Segment"
-                hint="The link keeps the segment as it is now."
-                options={{
-                  '': 'All visitors',
-                  ...Object.fromEntries(segments.map(({ segment_id, name }) => [segment_id, name])),
-                }}
-              />
-            )}
+            <ContentFields pixels={pixels} segments={segments} />
             <Checkbox name="goals" label="Show the goals" />
-            <TextField
-              name="password"
-              label="Password (optional)"
-              hint="At least 8 characters. Viewers must enter it."
-              type="password"
-              autocomplete="new-password"
-              minLength={8}
-              maxLength={200}
-            />
-            <LinesField
-              name="embed_origins"
-              label="Sites that may embed it (optional)"
-              hint="One origin a line, such as https://intranet.example."
-              rows={2}
-            />
+            <AccessFields />
             <Select
               name="ends"
               label="Ends"
@@ -114,5 +80,60 @@ export function ShareDialog({
         )}
       </AsyncView>
     </Dialog>
+  )
+}
+
+function ContentFields({
+  pixels,
+  segments,
+}: {
+  pixels: readonly Pixel[]
+  segments: readonly AnalyticsSegment[]
+}) {
+  return (
+    <>
+      <Select
+        name="shows"
+        label="Shows"
+        options={{
+          [everyPixel]: 'All pixels of the project',
+          ...Object.fromEntries(pixels.map(({ pixel_id, name }) => [pixel_id, `Only ${name}`])),
+        }}
+      />
+      {segments.length > 0 && (
+        <Select
+          name="segment_id"
+          label="Segment"
+          hint="The link keeps the segment as it is now."
+          options={{
+            '': 'All visitors',
+            ...Object.fromEntries(segments.map(({ segment_id, name }) => [segment_id, name])),
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+/** Who may open the link. */
+function AccessFields() {
+  return (
+    <>
+      <TextField
+        name="password"
+        label="Password (optional)"
+        hint="At least 8 characters. Viewers must enter it."
+        type="password"
+        autocomplete="new-password"
+        minLength={8}
+        maxLength={200}
+      />
+      <LinesField
+        name="embed_origins"
+        label="Sites that may embed it (optional)"
+        hint="One origin a line, such as https://intranet.example."
+        rows={2}
+      />
+    </>
   )
 }

@@ -49,50 +49,17 @@ export function ShareLinks({ projectId }: { projectId: string }) {
           </>
         }
         columns={[
-          { name: 'name', label: 'Name', value: ({ name }: ShareLink) => name },
-          {
-            name: 'shows',
-            label: 'Shows',
-            value: (link: ShareLink) => contentOf(link),
-          },
-          {
-            name: 'ends',
-            label: 'Ends',
-            value: ({ expires_at }: ShareLink) => expires_at,
-            show: (link: ShareLink) =>
-              isOver(link) ? <span class="badge quiet">Over</span> : exactTime(link.expires_at),
-          },
-          {
-            name: 'used',
-            label: 'Last opened',
-            value: ({ last_used_at }: ShareLink) => last_used_at,
-            show: ({ last_used_at }: ShareLink) =>
-              last_used_at ? <RelativeTime at={last_used_at} /> : 'Never',
-          },
-          { name: 'by', label: 'Created by', value: ({ created_by }: ShareLink) => created_by },
+          ...recordColumns,
           {
             name: 'actions',
             label: 'Actions',
             value: () => null,
             show: (link: ShareLink) => (
-              <>
-                {link.url && !isOver(link) && (
-                  <button
-                    type="button"
-                    aria-label={`Copy link ${link.name}`}
-                    onClick={() => setCopying(link)}
-                  >
-                    Copy link
-                  </button>
-                )}{' '}
-                <button
-                  type="button"
-                  aria-label={`Revoke ${link.name}`}
-                  onClick={() => setRevoking(link)}
-                >
-                  Revoke
-                </button>
-              </>
+              <LinkButtons
+                link={link}
+                copy={() => setCopying(link)}
+                revoke={() => setRevoking(link)}
+              />
             ),
           },
         ]}
@@ -129,6 +96,30 @@ export function ShareLinks({ projectId }: { projectId: string }) {
   )
 }
 
+const recordColumns = [
+  { name: 'name', label: 'Name', value: ({ name }: ShareLink) => name },
+  {
+    name: 'shows',
+    label: 'Shows',
+    value: (link: ShareLink) => contentOf(link),
+  },
+  {
+    name: 'ends',
+    label: 'Ends',
+    value: ({ expires_at }: ShareLink) => expires_at,
+    show: (link: ShareLink) =>
+      isOver(link) ? <span class="badge quiet">Over</span> : exactTime(link.expires_at),
+  },
+  {
+    name: 'used',
+    label: 'Last opened',
+    value: ({ last_used_at }: ShareLink) => last_used_at,
+    show: ({ last_used_at }: ShareLink) =>
+      last_used_at ? <RelativeTime at={last_used_at} /> : 'Never',
+  },
+  { name: 'by', label: 'Created by', value: ({ created_by }: ShareLink) => created_by },
+]
+
 /** The content of a link: "Only Blog, Phones, goals, with a password". */
 const contentOf = ({ pixel_name, segment_name, has_goals, has_password }: ShareLink): string =>
   [
@@ -139,6 +130,21 @@ const contentOf = ({ pixel_name, segment_name, has_goals, has_password }: ShareL
   ]
     .filter(Boolean)
     .join(', ')
+
+function LinkButtons({ link, copy, revoke }: { link: ShareLink; copy(): void; revoke(): void }) {
+  return (
+    <>
+      {link.url && !isOver(link) && (
+        <button type="button" aria-label={`Copy link ${link.name}`} onClick={copy}>
+          Copy link
+        </button>
+      )}{' '}
+      <button type="button" aria-label={`Revoke ${link.name}`} onClick={revoke}>
+        Revoke
+      </button>
+    </>
+  )
+}
 
 /** The link to copy, and the code that embeds it where that is allowed. */
 function CopyDialog({

@@ -56,33 +56,7 @@ function Found({
           </button>
         }
       >
-        {found.budgets.length === 0 ? (
-          <div class="empty">
-            <p>No budget. The cost of a month is not limited.</p>
-          </div>
-        ) : (
-          <ArrangedRows
-            items={found.budgets}
-            of="budgets"
-            prefix="budgets_"
-            arrangement={arrangementOf<BudgetUse>({
-              nameOf: ({ project_id }) => nameOf(project_id),
-              usedOf: ({ spent_micros, monthly_micros }) => spent_micros / monthly_micros,
-            })}
-          >
-            {({ project_id, monthly_micros, spent_micros, alerts }) => (
-              <Used
-                key={project_id}
-                alerts={alerts}
-                name={nameOf(project_id)}
-                used={spent_micros}
-                most={monthly_micros}
-                format={money}
-                period="this month"
-              />
-            )}
-          </ArrangedRows>
-        )}
+        <Budgets budgets={found.budgets} nameOf={nameOf} />
       </Section>
       <Section
         title="Limits"
@@ -116,6 +90,42 @@ function Found({
       )}
       {open === 'limit' && <LimitDialog limits={found.limits} saved={saved} close={close} />}
     </>
+  )
+}
+
+function Budgets({
+  budgets,
+  nameOf,
+}: {
+  budgets: readonly BudgetUse[]
+  nameOf(projectId: string | null): string
+}) {
+  return budgets.length === 0 ? (
+    <div class="empty">
+      <p>No budget. The cost of a month is not limited.</p>
+    </div>
+  ) : (
+    <ArrangedRows
+      items={budgets}
+      of="budgets"
+      prefix="budgets_"
+      arrangement={arrangementOf<BudgetUse>({
+        nameOf: ({ project_id }) => nameOf(project_id),
+        usedOf: ({ spent_micros, monthly_micros }) => spent_micros / monthly_micros,
+      })}
+    >
+      {({ project_id, monthly_micros, spent_micros, alerts }) => (
+        <Used
+          key={project_id}
+          alerts={alerts}
+          name={nameOf(project_id)}
+          used={spent_micros}
+          most={monthly_micros}
+          format={money}
+          period="this month"
+        />
+      )}
+    </ArrangedRows>
   )
 }
 

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto'
+import type { Format, Source } from '../../../identity/load/source.ts'
+import { uuidOfDigest } from '../../../platform/uuidOfDigest.ts'
+
+/** A record of another product's export. CSV values are texts; empty ones are absent. */
+export type ProductRecord = Record<string, unknown>
+
+/** A row of imported columns, or the reason why a record has none. */
+export type ProductRow = ProductRecord | { unreadable: string }
+
+/** Another product, whose export `footfall import` reads. */
+export interface Product {
+  readonly name: string
+  /** Pairs of the product's terms and Footfall's, which the dry run prints. */
+  readonly mapping: readonly (readonly [from: string, to: string])[]
+  /** Distinguishes imports of the same file with other options. */
+  readonly facts: readonly string[]
+  /** Opens a file of the export. Throws StartError. */
+  open(path: string, format: Format | null): Promise<Source>
+  /** Maps a record to rows, or to reasons why it has none. */
+  rowsOf(record: ProductRecord): Iterable<ProductRow>
+}
+
+/** The options of the command that products understand. */
+export interface ProductOptions {
+  /** The pixel of the import; ids that Footfall derives differ between pixels. */
+  readonly pixelId: string
+  /** The product's id of the site; other sites of the export are skipped. */
+  readonly site: string | null
+  /** The host name of events without one. */
+  readonly host: string | null
+}
+
+/** Derives ids that are the same for each import of the same record. */
+export const createIds =
+  (product: string, { pixelId }: ProductOptions) =>
+  (...parts: readonly unknown[]): string =>
+    uuidOfDigest(
+      createHash('sha256')
+        .update(JSON.stringify([product, pixelId, ...parts]))
+        .digest(),
+    )
+
+/** The reason of a skipped record. */
+export const skip = (reason: string) => ({ unreadable: reason })
+
+/** A text that is not empty. */
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== ''
+    ? value
+    : typeof value === 'number'
+      ? String(value)
+      : undefined
+
+/** The members that have a value. */
+export const present = (members: ProductRecord): ProductRecord =>
+  Object.fromEntries(
+    Object.entries(members).filter(
+      ([, value]) => value !== undefined && value !== null && value !== '',
+    ),
+  )
+
+/** An address of at most the length that Footfall stores, or null. */
+export const referrerOf = (value: unknown): string | null => textOf(value) ?? null
+
+const sizePattern = /^(\d{1,5})x(\d{1,5})$/
+
+/** The screen columns of a size such as 1920x1080. */
+export function screenOf(size: unknown): { screen_width?: number; screen_height?: number } {
+  const [, width, height] = sizePattern.exec(String(size ?? '')) ?? []
+  return width ? { screen_width: Number(width), screen_height: Number(height) } : {}
+}
+
+/** The event_data of a click on a link to another site; other products do not know its place on the page. */
+export const outboundClick = (url: string, href: unknown, more: ProductRecord = {}) => ({
+  url,
+  element: { ariaLabel: null, className: textOf(more.className) ?? '', href: textOf(href) ?? null },
+  elementIdentifier: textOf(more.id) ?? '',
+  elementText: textOf(more.text) ?? '',
+  coordinates: { x: 0, y: 0 },
+  link: 'outbound',
+})
+
+/** The event_data of a download of a file. */
+export function downloadOf(url: string, href: string, name?: string) {
+  const path = href.split(/[?#]/, 1)[0]!
+  const filename = name?.split('/').at(-1) ?? path.slice(path.lastIndexOf('/') + 1)
+  const dot = filename.lastIndexOf('.')
+  const extension = dot > 0 ? filename.slice(dot + 1).toLowerCase() : ''
+  return { url, href, filename, extension }
+}

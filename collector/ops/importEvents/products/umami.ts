@@ -1,0 +1,127 @@
+import { isUuid } from '../../../../schemas/uuid.ts'
+import { openFile } from '../../../identity/load/source.ts'
+import { isObject } from '../../../ingest/normalize/validateEvent.ts'
+import { StartError } from '../../../platform/startError.ts'
+import {
+  type Product,
+  type ProductOptions,
+  type ProductRecord,
+  type ProductRow,
+  present,
+  screenOf,
+  skip,
+  textOf,
+} from './product.ts'
+import { withEventsOfDump } from './umamiDump.ts'
+
+/** Umami stores short names of browsers; these are the names that Footfall shows. */
+const browsers: Readonly<Record<string, string>> = {
+  chrome: 'Chrome',
+  crios: 'Chrome',
+  'chromium-webview': 'Chrome WebView',
+  firefox: 'Firefox',
+  fxios: 'Firefox',
+  safari: 'Safari',
+  ios: 'Mobile Safari',
+  'ios-webview': 'WebKit',
+  'edge-chromium': 'Edge',
+  edge: 'Edge',
+  'edge-ios': 'Edge',
+  opera: 'Opera',
+  samsung: 'Samsung Internet',
+  facebook: 'Facebook',
+  instagram: 'Instagram',
+}
+const devices: Readonly<Record<string, string>> = {
+  desktop: 'desktop',
+  laptop: 'desktop',
+  mobile: 'mobile',
+  tablet: 'tablet',
+}
+
+/** Umami 2: the table website_event as CSV, or a plain dump of its PostgreSQL database. */
+export function createUmami(options: ProductOptions): Product {
+  const { site, host } = options
+  if (!isUuid(site))
+    throw new StartError('--site must be the UUID of the website in Umami (website_id)')
+  return {
+    name: 'umami',
+    facts: [site, host ?? ''],
+    mapping: [
+      ['session_id', 'cookie_id'],
+      ['event_id', 'event_id'],
+      ['created_at', 'timestamp'],
+      ['hostname, url_path, url_query', 'page_url; --host names the host of events without one'],
+      ['referrer_domain, referrer_path, referrer_query', 'referrer_url'],
+      ['event_type 1', 'page_view with page_title'],
+      ['event_type 2', 'custom with event_name; event_data of a dump are the properties'],
+      ['other event types', 'skipped'],
+      ['browser, os, device, screen', 'device columns; in a dump from session'],
+      ['country, region or subdivision1, city, language', 'country, region, city, language'],
+    ],
+    open: async (path, format) =>
+      /\.sql(\.gz|\.zst|\.zstd)?$/i.test(path)
+        ? withEventsOfDump(await openFile(path, 'ndjson'), site.toLowerCase())
+        : openFile(path, format),
+    rowsOf: (record) => [rowOf(record, site.toLowerCase(), host)],
+  }
+}
+
+function rowOf(record: ProductRecord, site: string, fallback: string | null): ProductRow {
+  if (textOf(record.website_id)?.toLowerCase() !== site) return skip(`website_id is not ${site}`)
+  const host = textOf(record.hostname) ?? fallback
+  if (!host) return skip('hostname is empty: name the host of the site with --host')
+  const path = textOf(record.url_path) ?? '/'
+  const page_url = `https://${host}${withMark('/', path)}${withMark('?', record.url_query)}`
+  const event = eventOf(record, page_url)
+  if ('unreadable' in event) return event
+  return {
+    ...event,
+    ...present({
+      event_id: record.event_id,
+      cookie_id: record.session_id,
+      timestamp: textOf(record.created_at)?.replace(/(:\d\d(?:\.\d+)?)([+-]\d\d)$/, '$1$2:00'),
+      browser: browserOf(record.browser),
+      os: record.os,
+      device_type: devices[textOf(record.device) ?? ''],
+      language: record.language,
+      country: textOf(record.country)?.trim(),
+      region: record.region ?? record.subdivision1,
+      city: record.city,
+      ...screenOf(record.screen),
+    }),
+  }
+}
+
+function eventOf(record: ProductRecord, page_url: string): ProductRecord | { unreadable: string } {
+  const type = String(record.event_type ?? '')
+  if (type === '1')
+    return {
+      event_type: 'page_view',
+      ...present({ page_url, title: record.page_title, referrer_url: referrerUrl(record) }),
+    }
+  if (type !== '2') return skip(`Footfall has no event for event_type ${type.slice(0, 20)}`)
+  const properties = isObject(record.event_data) ? record.event_data : {}
+  const name = textOf(record.event_name)
+  const tag = textOf(record.tag)
+  const all = tag ? { ...properties, tag } : properties
+  return { event_type: 'custom', event_data: { url: page_url, name, properties: all } }
+}
+
+function referrerUrl(record: ProductRecord): string | undefined {
+  const domain = textOf(record.referrer_domain)
+  const path = withMark('/', record.referrer_path)
+  return domain && `https://${domain}${path}${withMark('?', record.referrer_query)}`
+}
+
+/** A part of an address that begins with its mark, or nothing. */
+function withMark(mark: '/' | '?', value: unknown): string {
+  const text = textOf(value)
+  if (!text) return ''
+  return text.startsWith(mark) ? text : `${mark}${text}`
+}
+
+const browserOf = (value: unknown) => {
+  const name = textOf(value)
+  return name && (browsers[name] ?? name)
+}

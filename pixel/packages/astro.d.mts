@@ -1,0 +1,10 @@
+import type { Script } from 'footfall/loader'
+
+/** The snippet for the head of a layout of Astro. */
+declare const Footfall: (
+  props: Script & {
+    /** The visitor's decision. Without it, the setting of the pixel applies. */
+    consent?: 'granted' | 'denied'
+  },
+) => unknown
+export default Footfall

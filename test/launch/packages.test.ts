@@ -1,0 +1,106 @@
+/** The packages of a release, installed into empty folders, as on a machine that has nothing but Node and npm. */
+import { execFile, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { packAll } from '../../collector/ops/launch/packages.mjs'
+import { packageRoot } from '../../collector/platform/paths.ts'
+import { waitFor } from '../harness/service.ts'
+
+const run = promisify(execFile)
+const directory = mkdtempSync(join(tmpdir(), 'footfall-packages-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+let files: string[]
+beforeAll(() => {
+  files = packAll(join(directory, 'packed'))
+})
+
+/** The environment of a new user: no variable of this run is set. */
+const env = { PATH: process.env.PATH, HOME: directory, npm_config_cache: join(directory, 'cache') }
+
+/** Installs packages into an empty folder. */
+async function installed(folder: string, ...names: string[]): Promise<string> {
+  const path = join(directory, folder)
+  mkdirSync(path)
+  writeFileSync(join(path, 'package.json'), '{ "private": true, "type": "module" }')
+  const paths = names.map((name) => {
+    const file = files.find((each) => each.startsWith(`${name}-0`) || each.startsWith(`${name}-1`))
+    return join(directory, 'packed', file!)
+  })
+  await run('npm', ['install', '--no-audit', '--no-fund', ...paths], { cwd: path, env })
+  return path
+}
+
+test('pixel and client install nothing else, have types and work', {
+  timeout: 120_000,
+}, async () => {
+  const folder = await installed('small', 'footfall-pixel', 'footfall-client')
+  const names = readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))
+  expect(names).toEqual(['footfall-client', 'footfall-pixel'])
+  writeFileSync(
+    join(folder, 'use.ts'),
+    `import { createClient } from 'footfall-client'
+     import { footfall, load } from 'footfall-pixel'
+     const client = createClient({ baseUrl: 'http://127.0.0.1:1', key: 'k', secret: 's' })
+     load({ src: 'https://collector.example/p/x.js' })
+     footfall('track', 'opened', { from: 'mail' })
+     console.log(typeof client.listEvents)
+     // @ts-expect-error: the script has an address
+     load({})`,
+  )
+  const options = ['--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom', '--strict']
+  const compiler = join(packageRoot, 'node_modules/typescript/bin/tsc')
+  await run(process.execPath, [compiler, ...options, 'use.ts'], { cwd: folder })
+  const { stdout } = await run(process.execPath, ['use.js'], { cwd: folder, env })
+  expect(stdout.trim()).toBe('function')
+})
+
+test('the service starts from its package, with its own stores', { timeout: 400_000 }, async () => {
+  const folder = await installed('service', 'footfall')
+  const probe = createServer().listen(0, '127.0.0.1')
+  await new Promise((listening) => probe.once('listening', listening))
+  const { port } = probe.address() as { port: number }
+  await new Promise((closed) => probe.close(closed))
+  const command = join(folder, 'node_modules/.bin/footfall')
+  const service = spawn(command, ['serve'], {
+    cwd: folder,
+    env: { ...env, PORT: String(port), FOOTFALL_DATA_DIR: join(folder, 'data') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [service.stdout, service.stderr])
+    stream.on('data', (text) => (output += text))
+  const ended = new Promise<number | null>((resolve) => service.once('exit', resolve))
+  const url = `http://127.0.0.1:${port}`
+  const statusOf = (path: string) =>
+    fetch(`${url}${path}`).then(
+      ({ status }) => status,
+      () => 0,
+    )
+  try {
+    await waitFor('the service', async () => {
+      expect(service.exitCode, output).toBeNull()
+      return (await statusOf('/readyz')) === 200
+    })
+    for (const path of ['/docs', '/openapi.json', '/'])
+      expect([path, await statusOf(path)]).toEqual([path, 200])
+  } finally {
+    service.kill('SIGTERM')
+  }
+  expect(await ended).toBe(0)
+})
+
+test('the bill of materials names what an installation runs, and no tool of development', async () => {
+  const { stdout } = await run('npm', ['run', '--silent', 'sbom'], {
+    cwd: packageRoot,
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  const { bomFormat, components } = JSON.parse(stdout)
+  const names = components.map(({ name }: { name: string }) => name)
+  expect(bomFormat).toBe('CycloneDX')
+  expect(names).toEqual(expect.arrayContaining(['fastify', 'pg', '@clickhouse/client']))
+  expect(names).not.toContain('vitest')
+})
