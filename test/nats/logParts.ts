@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import type { NatsSettings } from '../../collector/config.ts'
+import type { NatsLink } from '../../collector/ingest/nats/natsLink.ts'
 import { type NatsShipping, openNatsShipping } from '../../collector/ingest/nats/natsShipping.ts'
 import { openNatsLogs } from '../../collector/ingest/nats/openNatsLogs.ts'
 import { allStreams, infoOf } from '../../collector/ingest/nats/streams.ts'
@@ -52,10 +53,7 @@ export async function openShared(
 export type Machine = Awaited<ReturnType<typeof startMachine>>
 
 /** Starts a machine: a worker's logs, and the primary's part, which consumes unless `consumes` is false. */
-export async function startMachine(
-  shared: Shared,
-  { consumes = true, through = shared.clickhouse } = {},
-) {
+export async function startMachine(shared: Shared, { consumes = true, isConnected = true } = {}) {
   const { settings, postgres } = shared
   const directory = mkdtempSync(join(tmpdir(), 'footfall-machine-'))
   const collectorId = randomUUID()
@@ -65,7 +63,7 @@ export async function startMachine(
   const shipping: NatsShipping = await openNatsShipping({
     settings,
     postgres,
-    clickhouse: through,
+    clickhouse: shared.clickhouse,
     consumerId: consumes ? collectorId : null,
     deadLetterDirectory: join(directory, 'dead'),
     observe: () => ({
@@ -93,14 +91,7 @@ export async function startMachine(
     },
   )
   const { logs, link, close } = await openNatsLogs(settings, spools, { receivedFrom: mark })
-  // Until then, rows would go into the spool.
-  const { manager } = await link.ready()
-  await waitFor('the streams', () =>
-    Promise.all(allStreams(settings).map(({ name }) => infoOf(manager, name))).then(
-      (found) => found.every((info) => info?.cluster?.leader),
-      () => false,
-    ),
-  )
+  if (isConnected) await untilReady(link, settings)
   return {
     collectorId,
     directory,
@@ -115,12 +106,23 @@ export async function startMachine(
       logs.events.noteCommitted?.(committed)
       return Math.min(logs.events.lowMark(), shipping.forwarders.events.lowMark, doubtfulFrom)
     },
-    async stop(): Promise<boolean> {
+    async stop({ keepsDisk = false } = {}): Promise<boolean> {
       await Promise.all(Object.values(logs).map((each) => each.close()))
       await close()
       const isComplete = await shipping.stop()
-      rmSync(directory, { recursive: true, force: true })
+      if (!keepsDisk) rmSync(directory, { recursive: true, force: true })
       return isComplete
     },
   }
+}
+
+/** Waits until all streams have a leader. Until then, rows would go into the spool. */
+async function untilReady(link: NatsLink, settings: NatsSettings): Promise<void> {
+  const { manager } = await link.ready()
+  await waitFor('the streams', () =>
+    Promise.all(allStreams(settings).map(({ name }) => infoOf(manager, name))).then(
+      (found) => found.every((info) => info?.cluster?.leader),
+      () => false,
+    ),
+  )
 }

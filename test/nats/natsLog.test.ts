@@ -143,4 +143,18 @@ describe('NATS fails', () => {
     expect(await storedIds(shared.clickhouse)).toEqual(all)
     expect(machine.sealed).toEqual([])
   })
+
+  test('a machine starts, acknowledges and stops without NATS, and the next start forwards its rows', async () => {
+    const absent = { ...shared, settings: { ...shared.settings, servers: ['nats://127.0.0.1:1'] } }
+    const lonely = await startMachine(absent, { isConnected: false })
+    const all = ids(50)
+    await appendAll(lonely, all)
+    expect(await lonely.stop({ keepsDisk: true })).toBe(false)
+    expect(await storedIds(shared.clickhouse)).toEqual([])
+    const machine = await start()
+    for (const path of lonely.sealed) machine.shipping.forwarders.events.add(path)
+    const now = Date.now()
+    await waitFor('the watermark', async () => (await machine.completeUntil()) > now)
+    expect(await storedIds(shared.clickhouse)).toEqual(all)
+  })
 })

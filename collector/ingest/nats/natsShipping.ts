@@ -106,6 +106,8 @@ export async function openNatsShipping(options: NatsShippingOptions): Promise<Na
         delay(stopMs, false),
       ])
       stopping.abort()
+      // A consumer that waits for the first connection ends with it.
+      if (!link.client) await link.close()
       await consumers?.stop(stopMs)
       await link.close()
       return isComplete && Object.values(forwarders).every(({ backlog }) => backlog === 0)
