@@ -3,10 +3,18 @@ import { dayOf } from '../events/query/localDays.ts'
 import { dayMs, hourMs, type Window } from '../events/query/window.ts'
 import type { TimeZone } from '../platform/timeZone.ts'
 
-/** The length of each point of a series. All begin in local time, weeks on Mondays. */
-export const intervals = ['hour', 'day', 'week', 'month'] as const
+/** The length of the intervals of cohorts, and of each point of a series. All begin in local time, weeks on Mondays. */
+export const cohortIntervals = ['hour', 'day', 'week', 'month'] as const
+export const intervals = ['minute', ...cohortIntervals] as const
 export type Interval = (typeof intervals)[number]
+/** Intervals of days. Shorter ones have a fixed length where clocks change. */
+type LocalInterval = Exclude<Interval, 'minute' | 'hour'>
 
+/** Whether intervals are shorter than a day. */
+export const isWithinDay = (interval: Interval): interval is 'minute' | 'hour' =>
+  interval === 'minute' || interval === 'hour'
+
+const minuteMs = 60_000
 /** 1 January 1970 was a Thursday. */
 const mondayMs = 3 * dayMs
 
@@ -15,6 +23,8 @@ function localStart(interval: Interval, localMs: number): number {
   const floor = (lengthMs: number, offsetMs = 0) =>
     Math.floor((localMs + offsetMs) / lengthMs) * lengthMs - offsetMs
   switch (interval) {
+    case 'minute':
+      return floor(minuteMs)
     case 'hour':
       return floor(hourMs)
     case 'day':
@@ -29,9 +39,9 @@ function localStart(interval: Interval, localMs: number): number {
 }
 
 /** The local time at which the interval after a local start begins. */
-function nextLocalStart(interval: Interval, localMs: number): number {
-  const day = { hour: 0, day: 1, week: 7, month: 31 }[interval]
-  return localStart(interval, localMs + day * dayMs + (interval === 'hour' ? hourMs : 0))
+function nextLocalStart(interval: LocalInterval, localMs: number): number {
+  const days = { day: 1, week: 7, month: 31 }[interval]
+  return localStart(interval, localMs + days * dayMs)
 }
 
 /** The time at which the interval of a time begins, epoch milliseconds. */
@@ -39,11 +49,12 @@ function startOf(interval: Interval, ms: number, zone: TimeZone): number {
   const localMs = ms + zone.offsetAt(ms)
   const start = localStart(interval, localMs)
   // An hour that clocks show twice has two starts.
-  return interval === 'hour' ? ms - (localMs - start) : zone.instantOf(start)
+  return isWithinDay(interval) ? ms - (localMs - start) : zone.instantOf(start)
 }
 
 /** The start of the interval after the one that begins at a time. */
 function next(interval: Interval, start: number, zone: TimeZone): number {
+  if (interval === 'minute') return start + minuteMs
   if (interval !== 'hour')
     return zone.instantOf(
       nextLocalStart(interval, localStart(interval, start + zone.offsetAt(start))),
@@ -53,8 +64,8 @@ function next(interval: Interval, start: number, zone: TimeZone): number {
   return following > start ? following : start + hourMs
 }
 
-/** Most points of a series. */
-export const pointsMax = 1_000
+/** Most points of a series: a day of 25 hours has 1,500 minutes. */
+export const pointsMax = 1_500
 
 /** The starts of the intervals of a window; null if there are too many. */
 export function startsOf(

@@ -6,7 +6,7 @@ import { FreeFilterText } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { behaviorTags, FiguresMeta, metaOf } from './analyticsSchemas.ts'
 import { readFiguresRequest, readFreeFilters, selectionQuery } from './figuresRequest.ts'
-import { intervals, startsOf } from './intervals.ts'
+import { cohortIntervals, startsOf } from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { type RetentionRow, retentionQuery } from './retentionQuery.ts'
 
@@ -23,7 +23,7 @@ const describe = {
   querystring: strictObject({
     ...selectionQuery,
     interval: Type.Optional(
-      Choice(intervals, {
+      Choice(cohortIntervals, {
         default: 'week',
         description: 'Length of the intervals, in local time. Weeks begin on Mondays.',
       }),
@@ -34,7 +34,7 @@ const describe = {
   response: {
     200: Type.Object(
       {
-        interval: Choice(intervals),
+        interval: Choice(cohortIntervals),
         cohorts: Type.Array(
           Type.Object(
             {

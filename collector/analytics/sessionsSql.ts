@@ -7,8 +7,16 @@
 import type { Bind } from '../events/query/bind.ts'
 import type { Filter } from '../events/query/filter.ts'
 import { filterCondition, sessionFilterCondition } from '../events/query/filterSql.ts'
-import { sessionColumns } from '../events/query/sessionFields.ts'
+import { flagOf, packedEvents } from '../events/query/packedEvents.ts'
 import {
+  fitFlags,
+  sessionFlags,
+  visitorsSelected,
+  visitorsWith,
+} from '../events/query/selectedSessions.ts'
+import { isSelective, sessionColumns } from '../events/query/sessionFields.ts'
+import {
+  eventsWith,
   lookBackFrom,
   millisOf,
   moreOf,
@@ -22,27 +30,32 @@ import { goalValue } from './goalColumns.ts'
 import type { GoalConditions } from './goals.ts'
 import { inSpans, type Span } from './rollup/spans.ts'
 
-/** The encoding of events in arrays, after the columns that split sessions, and SQL that reads it. */
+/** SQL that reads an event in an array. */
 interface EventForm {
-  readonly columns: (matches: string) => readonly string[]
   readonly isPageView: (event: string) => string
   readonly matches: (event: string) => string
 }
 
-/** Events as one number. */
-const packed: EventForm = {
-  columns: (matches) => [`toUInt8((event_type = 'page_view') * 2 + (${matches}))`],
-  isPageView: (event) => `bitTest(${moreOf(event, 1)}, 1)`,
-  matches: (event) => `bitTest(${moreOf(event, 1)}, 0)`,
-}
+/** Packed events, in the order that determines the first page view if they have ids. */
+const packed = (hasIds: boolean): EventForm => ({
+  isPageView: (event) => flagOf(event, 1, { hasIds }),
+  matches: (event) => flagOf(event, 0, { hasIds }),
+})
+const packedFlags = (matches: string) => [matches, "event_type = 'page_view'"]
 
 /** Events in the order that determines the first page view, with the path of the page. */
+const unpackedMore = (matches: string) => [
+  'event_id',
+  "event_type = 'page_view'",
+  `(${matches})`,
+  'page_path',
+]
 const unpacked: EventForm = {
-  columns: (matches) => ['event_id', "event_type = 'page_view'", `(${matches})`, 'page_path'],
   isPageView: (event) => moreOf(event, 2),
   matches: (event) => moreOf(event, 3),
 }
-const unpackedColumns = 4
+const flagsOfEvents = packedFlags('').length
+const unpackedColumns = unpackedMore('').length
 
 /** Returns SQL of the path of an event's page; only for unpacked events. */
 export const pathOf = (event: string): string => moreOf(event, 4)
@@ -93,9 +106,11 @@ export function sessionsSql(
   const { scope, window, filters, sessionFilters = [] } = plan
   const ofEvents = filters.filter(isOfEvent)
   const entries = entriesWanted(filters.filter(isEntryFilter))
-  const names = [...fields, ...sessionFilters.map(({ field }) => field!.name)]
-  const isUnpacked = hasPaths || goal !== null || names.length > 0 || entries !== 'any'
-  const form = isUnpacked ? unpacked : packed
+  const isPacked =
+    !hasPaths && goal === null && fields.length === 0 && fitFlags(sessionFilters, flagsOfEvents)
+  const hasIds = sessionFilters.length > 0 || entries !== 'any'
+  const form = isPacked ? packed(hasIds) : unpacked
+  const names = isPacked ? [] : [...fields, ...sessionFilters.map(({ field }) => field!.name)]
   const visitors = visitorsOf(plan, bind)
   const start = bind('Int64', window.startMs)
   const organization = bind('UUID', scope.organizationId)
@@ -115,6 +130,18 @@ export function sessionsSql(
     views: '_views',
     path: pathOf,
   })
+  const ofFlags = sessionFlags(isPacked ? sessionFilters : [], bind, {
+    place: flagsOfEvents,
+    views: '_views',
+  })
+  const collected = isPacked
+    ? packedEvents({
+        ...ofFlags,
+        flags: [...packedFlags(matches), ...ofFlags.flags],
+        hasIds,
+        needed: [0, ...ofFlags.needed],
+      })
+    : eventsWith([...unpackedMore(matches), ...goalMatches, ...more])
   const ofSessions = filters.filter(isSessionIdFilter)
   const met = metEvents[entries](form)
   const hasSessionId = ofSessions.length > 0 || goal?.filters.some(isSessionIdFilter)
@@ -131,14 +158,20 @@ export function sessionsSql(
     closedOn ? eventsBefore(closedOn, visitors, bind) : `ts_millis >= ${lookBackFrom(start)}`,
     `ts_millis < ${bind('Int64', window.endMs)}`,
   ]
+  const ofVisitors = [
+    ...visitorsSelected(sessionFilters, read, 'events', bind),
+    ...(ofEvents.some(isSelective) ? [visitorsWith([matches], read, 'events')] : []),
+  ]
   const where = [
     sessionMatches[entries](form),
     ...ofSessions.map((filter) => filterCondition(filter, bind)),
-    ...sessionFilters.map((filter) => sessionFilterCondition(filter, bind)),
+    ...(isPacked
+      ? ofFlags.where
+      : sessionFilters.map((filter) => sessionFilterCondition(filter, bind))),
     ...(closedOn ? [inSpans(`(${millisOf('_session[-1]')} + ${restMs})`, closedOn, bind)] : []),
   ]
   const sql = `SELECT ${columns.join(', ')}
-FROM ${splitSessions('events', read, [...form.columns(matches), ...goalMatches, ...more])}
+FROM ${splitSessions('events', [...read, ...ofVisitors], collected)}
 WHERE ${where.join('\n  AND ')}`
   return {
     sql,

@@ -20,7 +20,14 @@ import {
 } from './figuresRequest.ts'
 import { conditionsOf, type GoalConditions, readGoals } from './goals.ts'
 import { findImportedDays, ImportedPoints, readImportedPoints } from './imported/importedDays.ts'
-import { type Interval, intervalFor, intervals, pointsMax, startsOf } from './intervals.ts'
+import {
+  type Interval,
+  intervalFor,
+  intervals,
+  isWithinDay,
+  pointsMax,
+  startsOf,
+} from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
 import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
@@ -59,14 +66,14 @@ type Include = (typeof includes)[number]
 const describe = {
   tags,
   operationId: 'getAnalyticsTimeseries',
-  summary: 'Get a time series of metrics by hour, day, week or month, not billed',
+  summary: 'Get a time series of metrics by minute, hour, day, week or month, not billed',
   description: `Includes intervals without events, with zeros. Returns at most ${pointsMax} points.`,
   querystring: strictObject({
     ...selectionQuery,
     interval: Type.Optional(
       Choice(intervals, {
         description:
-          'Length of the intervals, in local time. Weeks begin on Mondays. Default: hour up to two days, day up to 92 days, week up to 400 days, otherwise month.',
+          'Length of the intervals, in local time. Weeks begin on Mondays. Minutes are for up to 25 hours. Default: hour up to two days, day up to 92 days, week up to 400 days, otherwise month.',
       }),
     ),
     compare: Type.Optional(Compare),
@@ -122,7 +129,7 @@ export const timeseriesRoute =
           readSeries(queryExecutor, plan, wanted, starts),
           compare ? readSeries(queryExecutor, before(plan), wanted, earlier(starts, plan)) : null,
           // Imported figures are of days.
-          interval === 'hour'
+          isWithinDay(interval)
             ? {}
             : readImportedPoints(
                 queryExecutor,
@@ -172,7 +179,7 @@ async function readSeries(
   places: readonly (number | null)[],
 ): Promise<Point[]> {
   const begins = places.filter((place) => place !== null)
-  const rolled = interval === 'hour' ? null : await readRollup(queryExecutor, plan)
+  const rolled = isWithinDay(interval) ? null : await readRollup(queryExecutor, plan)
   const [events, sessions, conversions] = await Promise.all([
     queryExecutor.rows<SeriesRow>(seriesQuery(plan, begins, rolled?.events)),
     hasSessions

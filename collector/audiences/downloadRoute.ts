@@ -27,7 +27,7 @@ import {
   readFile,
   requestFile,
 } from './files/audienceFiles.ts'
-import { shownQuery, shownSpansQuery } from './files/rowsQuery.ts'
+import { shownSpansQuery } from './files/rowsQuery.ts'
 import { findMembersOf } from './findMembers.ts'
 import { readBuild, readNewestBuild } from './statusRoute.ts'
 
@@ -188,8 +188,10 @@ async function keysOf(
   if (rows === count) return [{ after: 0, upTo: count }]
   const erased = await erasedHems(postgres, organizationId)
   const members = { organizationId, buildId, entity, erased }
-  const [now] = await queryExecutor.rows<{ shown: string }>(shownQuery(members))
-  return now!.shown === shown ? queryExecutor.rows<KeySpan>(shownSpansQuery(members)) : null
+  const [now] = await queryExecutor.rows<{ shown: string; spans: [number, number][] }>(
+    shownSpansQuery(members),
+  )
+  return now!.shown === shown ? now!.spans.map(([after, upTo]) => ({ after, upTo })) : null
 }
 
 /**

@@ -15,7 +15,7 @@ const times = 7
 /** Slower reads are asked less often. */
 const slowMs = 5_000
 
-interface Read {
+export interface Read {
   path: string
   query?: Record<string, string>
   body?: object
@@ -146,7 +146,7 @@ async function timesOf(
   return taken
 }
 
-function send(
+export function send(
   { url, demo }: Service,
   { path, query, body, isLive }: Read,
   newestMs: number,

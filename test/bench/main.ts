@@ -28,6 +28,7 @@ import { readable } from './readable.ts'
 import { recordResults } from './results.ts'
 import type { Bench, Row } from './rows.ts'
 import { scale } from './scale.ts'
+import { sessionFiltersRow } from './sessionFilters.ts'
 import { shards } from './shards.ts'
 import { ship } from './ship.ts'
 import { tiers } from './tiers.ts'
@@ -69,6 +70,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   dashboard,
   scale,
   growth,
+  'session-filters': sessionFiltersRow,
   shards,
   collectors,
 }

@@ -10,6 +10,14 @@ export function percentile(values: readonly number[], p: number): number {
   return below + (above - below) * (at - Math.floor(at))
 }
 
+/** The medians of two measurements, and of their ratios. */
+export interface Interleaved {
+  a: number
+  b: number
+  ratio: number
+  ratios: number[]
+}
+
 /**
  * Measures `a` and `b` in turn, `repeats` times, so that what else the machine does meets both alike. `ratio` is the
  * median of a ÷ b within each pair, `ratios` are those of all.
@@ -18,7 +26,7 @@ export async function interleave(
   repeats: number,
   a: () => Promise<number>,
   b: () => Promise<number>,
-): Promise<{ a: number; b: number; ratio: number; ratios: number[] }> {
+): Promise<Interleaved> {
   const pairs: { a: number; b: number }[] = []
   for (let i = 0; i < repeats; i++) pairs.push({ a: await a(), b: await b() })
   const ratios = pairs.map((pair) => pair.a / pair.b)

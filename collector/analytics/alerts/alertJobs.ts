@@ -6,6 +6,7 @@ import type { Outbound } from '../../platform/outbound/outbound.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { timeZoneOrUtc } from '../../platform/timeZone.ts'
 import { readGoals } from '../goals.ts'
 import { chatQueue, type ToldAlert, tellAlert } from './alertMessages.ts'
 import { chatPurpose } from './alerts.ts'
@@ -36,6 +37,7 @@ export const alertQueues = (deps: AlertJobsDeps): Queue[] => [
 const waitingMs = 10 * 60_000
 
 interface CheckedAlert extends ToldAlert {
+  time_zone: string
   version: number
 }
 
@@ -52,7 +54,7 @@ export async function checkAlerts(
   if (completeUntil !== null && completeUntil < nowMs - waitingMs) return
   const endMs = Math.min(completeUntil ?? nowMs, nowMs)
   const { rows } = await postgres.query<CheckedAlert>(
-    `SELECT alert_id, alerts.name, condition, organization_id, alerts.project_id, projects.name AS project_name,
+    `SELECT alert_id, alerts.name, condition, organization_id, alerts.project_id, projects.name AS project_name, projects.time_zone,
        chat_url IS NOT NULL AS has_chat_url, alerts.version
      FROM alerts JOIN projects USING (project_id) WHERE active ORDER BY alerts.project_id, alert_id`,
   )
@@ -66,7 +68,10 @@ export async function checkAlerts(
       )
       const { goals } = await readGoals(postgres, projectId)
       const scope = { organizationId, projectId }
-      const measured = await measure(queryExecutor, scope, alert.condition, goals, endMs)
+      const measured = await measure(queryExecutor, scope, alert.condition, goals, {
+        endMs,
+        zone: timeZoneOrUtc(alert.time_zone),
+      })
       await noteMeasurement(postgres, alert, measured, publicUrl)
     } catch (error) {
       signal.throwIfAborted()

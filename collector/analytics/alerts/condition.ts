@@ -2,14 +2,14 @@ import { type Static, Type } from 'typebox'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { Choice, Name, strictObject } from '../../api/http/commonSchemas.ts'
 import { FreeFilterText } from '../../events/query/filter.ts'
-import { utc } from '../../platform/timeZone.ts'
+import { daysEarlier } from '../../events/query/window.ts'
+import type { TimeZone } from '../../platform/timeZone.ts'
 import { type AnalyticsPlan, readFreeFilters } from '../figuresRequest.ts'
 import type { Goal } from '../goals.ts'
 import { type Totals, totalsQuery } from '../totalsQuery.ts'
 
 const hourMs = 3_600_000
 const windowMs = { hour: hourMs, day: 24 * hourMs } as const
-const weekMs = 7 * 24 * hourMs
 /** The weeks whose same hours determine the usual value, and how many of them need events. */
 const [weeksBefore, weeksNeeded] = [4, 2]
 /** A project without events for this time counts as unused, not as silent. */
@@ -18,7 +18,7 @@ const silenceAfterDays = 7
 const members = {
   kind: Choice(['threshold', 'change', 'silence', 'goal'], {
     description:
-      '`threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the same window in the four weeks before. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.',
+      '`threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the same window in the four weeks before, at the same local time of the project. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.',
   }),
   metric: Choice(['visitors', 'page_views', 'events'], {
     default: 'events',
@@ -85,7 +85,7 @@ export function conditionFault(
 }
 
 /**
- * Measures the window that ends at `endMs`. Null if a comparison is impossible: the project is too new or
+ * Measures the window that ends at `endMs`. Earlier windows end at the same local time of this zone. Null if a comparison is impossible: the project is too new or
  * unused, or the goal was deleted.
  */
 export async function measure(
@@ -93,7 +93,7 @@ export async function measure(
   scope: { organizationId: string; projectId: string },
   condition: Condition,
   goals: readonly Goal[],
-  endMs: number,
+  { endMs, zone }: { endMs: number; zone: TimeZone },
 ): Promise<Measurement | null> {
   const { kind, metric, window, value } = condition
   const goal = goals.find(({ name }) => name === condition.goal)
@@ -105,7 +105,7 @@ export async function measure(
       window: { startMs, endMs },
       filters,
       bots: 'excluded',
-      zone: utc,
+      zone,
       scope: { ...scope, pixelId: null, campaignId: null },
     }
     const [totals] = await queryExecutor.rows<Totals>(totalsQuery(plan))
@@ -127,7 +127,7 @@ export async function measure(
   }
   const earlier = await Promise.all(
     Array.from({ length: weeksBefore }, (_, week) => {
-      const end = endMs - (week + 1) * weekMs
+      const end = daysEarlier(endMs, 7 * (week + 1), zone)
       return read(end - length, end)
     }),
   )

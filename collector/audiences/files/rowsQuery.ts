@@ -66,14 +66,18 @@ FROM audience_members WHERE ${shownWhere(members, bind)}`,
   }
 }
 
-/** The keys of the members who are shown, as spans. */
+/**
+ * Selects the keys of the visible members as `spans`, and their number as in `shownQuery`. One query reads both,
+ * because an opt-out may change between two queries.
+ */
 export function shownSpansQuery(members: ShownMembers): Query {
   const { bind, params } = bindings()
   return {
-    sql: `SELECT min(key) - 1 AS after, max(key) AS upTo
-FROM (SELECT key, key - row_number() OVER (ORDER BY key) AS island FROM audience_members WHERE ${shownWhere(members, bind)})
-GROUP BY island
-ORDER BY after`,
+    sql: `SELECT concat(toString(sum(rows)), ' ', toString(groupBitXor(hash))) AS shown,
+  arraySort(groupArray((after, upTo))) AS spans
+FROM (SELECT min(key) - 1 AS after, max(key) AS upTo, count() AS rows, groupBitXor(cityHash64(key)) AS hash
+  FROM (SELECT key, key - row_number() OVER (ORDER BY key) AS island FROM audience_members WHERE ${shownWhere(members, bind)})
+  GROUP BY island)`,
     params,
   }
 }

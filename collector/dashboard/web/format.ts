@@ -1,3 +1,4 @@
+import type { Interval } from './charts/buckets.ts'
 import { zone } from './zone.ts'
 
 /** How figures read, in the reader's own language. */
@@ -49,8 +50,9 @@ function inZone(millis: number, options: Intl.DateTimeFormatOptions): string {
 const day = { dateStyle: 'medium' } as const
 
 /** The name of an interval by its start. */
-export function startOf(interval: 'hour' | 'day' | 'week' | 'month', millis: number): string {
+export function startOf(interval: Interval, millis: number): string {
   switch (interval) {
+    case 'minute':
     case 'hour':
       return `${inZone(millis, { ...day, timeStyle: 'short' })}${zone.value.name === 'UTC' ? ' UTC' : ''}`
     case 'week':
@@ -63,11 +65,12 @@ export function startOf(interval: 'hour' | 'day' | 'week' | 'month', millis: num
 }
 
 /** The start of an interval as a label of an axis: midnights show their day, Januaries their year. */
-export function tickOf(interval: 'hour' | 'day' | 'week' | 'month', millis: number): string {
+export function tickOf(interval: Interval, millis: number): string {
   const local = new Date(millis + zone.value.offsetAt(millis))
   if (interval === 'month')
     return inZone(millis, local.getUTCMonth() === 0 ? { year: 'numeric' } : { month: 'short' })
-  return interval === 'hour' && local.getUTCHours() > 0
+  const isWithinDay = local.getUTCHours() > 0 || local.getUTCMinutes() > 0
+  return (interval === 'minute' || interval === 'hour') && isWithinDay
     ? inZone(millis, { timeStyle: 'short' })
     : inZone(millis, { day: 'numeric', month: 'short' })
 }

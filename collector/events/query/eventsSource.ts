@@ -24,7 +24,7 @@ export function eventsSource(
   const deciding = [...distinct.map(({ name }) => name), ...names]
   const { declared, from } =
     sessionFilters.length + sessionNames.length > 0 || isAboutSessions(filters, deciding)
-      ? eventsWithSessions(plan, bind, events)
+      ? eventsWithSessions(plan, deciding, bind, events)
       : { declared: '', from: events }
   return { declared, from: eventsWithProfiles(distinct.filter(isProfileField), from) }
 }

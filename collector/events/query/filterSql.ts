@@ -41,9 +41,12 @@ export function selectionConditions(
     `${timeColumn(order)} < ${timeOf(order, bind('Int64', window.endMs))}`,
     ...botsCondition(bots),
     ...filterConditions(filters, organizationId, bind),
-    ...sessionFilters.map((filter) => sessionFilterCondition(filter, bind)),
+    ...(sessionFilters.length > 0 ? [isSelected] : []),
   ]
 }
+
+/** SQL over joined rows of events: whether filters on sessions select the session of the event. */
+export const isSelected = '_is_selected'
 
 /** Returns SQL of a session field's column in joined rows. */
 export const sessionFieldSql = (name: string): string => `_of_${name}`

@@ -1,4 +1,5 @@
 import { type Field, fieldNamed } from '../../../schemas/fields.ts'
+import type { Filter } from './filter.ts'
 import { sessionFieldSql } from './filterSql.ts'
 import { moreOf, outsideReferrer } from './sessionSplit.ts'
 import { clickIdSources, namesOfKind, sourceNames } from './trafficSources.ts'
@@ -100,19 +101,50 @@ export function sessionColumns(
   const sqlOf = (name: string): string => {
     if (name === 'entry_page') return path(`${views}[1]`)
     if (name === 'exit_page') return path(`${views}[-1]`)
-    if (name === 'source') return `ifNull(nullIf(${originSql(first)}, ''), ${literal(direct)})`
-    if (name === 'channel') return channelSql(first)
-    return first(name)
+    return firstEventSql(name, first)
   }
   return {
-    more: columns.map((name) =>
-      name === 'referrer_host'
-        ? `CAST(${outsideReferrer}, 'Nullable(String)')`
-        : `CAST(${name}, 'Nullable(String)')`,
-    ),
+    more: columns.map(columnSql),
     select: unique.map((name) => `${sqlOf(name)} AS ${sessionFieldSql(name)}`),
   }
 }
+
+/** Returns SQL of a column of events as text. */
+const columnSql = (name: string): string =>
+  `CAST(${name === 'referrer_host' ? outsideReferrer : name}, 'Nullable(String)')`
+
+/** Returns SQL of a field of sessions from the columns of their first events. */
+function firstEventSql(name: string, first: First): string {
+  if (name === 'source') return `ifNull(nullIf(${originSql(first)}, ''), ${literal(direct)})`
+  return name === 'channel' ? channelSql(first) : first(name)
+}
+
+/** Returns the place of the page view of a session whose path is this field; undefined for other fields. */
+export const viewOfField = (name: string): 1 | -1 | undefined =>
+  name === 'entry_page' ? 1 : name === 'exit_page' ? -1 : undefined
+
+/**
+ * Returns SQL of the value that a field would have if the event were alone in its session. Most events have no origin,
+ * and the names of sources are searched for the others only.
+ */
+export function fieldOfEvent(name: string): string {
+  if (viewOfField(name)) return 'page_path'
+  if (!hasDirect(name)) return name === 'referrer_host' ? outsideReferrer : name
+  const columns = columnsOf(name).map(columnSql)
+  return `if(${columns.map((sql) => `isNull(${sql})`).join(' AND ')}, ${literal(direct)}, ${firstEventSql(name, columnSql)})`
+}
+
+const hasDirect = (name: string): boolean => name === 'source' || name === 'channel'
+
+/** Whether a filter accepts few events: no filter that excludes a value, and none on sessions without an origin. */
+export const isSelective = ({ field, op, value, others = [] }: Filter): boolean =>
+  op !== 'ne' &&
+  !(
+    field !== undefined &&
+    hasDirect(field.name) &&
+    ((op !== 'eq' && op !== 'in') ||
+      [value, ...others.map((other) => other.value)].includes(direct))
+  )
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
 const list = (texts: readonly string[]) => `[${texts.map(literal).join(', ')}]`

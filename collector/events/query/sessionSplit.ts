@@ -23,16 +23,17 @@ export const lookBackFrom = (fromMs: string): string =>
   `intDiv(${fromMs}, ${dayMs}) * ${dayMs} - ${dayMs + restMs}`
 
 /** SQL over rows of events: the referrer's host, if its site differs from the page's; otherwise null. */
-export const outsideReferrer = `if(referrer_host = page_host
-  OR cutToFirstSignificantSubdomain(ifNull(referrer_host, '')) != ''
-    AND cutToFirstSignificantSubdomain(ifNull(referrer_host, '')) = cutToFirstSignificantSubdomain(ifNull(page_host, '')), NULL, referrer_host)`
+export const outsideReferrer = `if(isNull(referrer_host) OR referrer_host = page_host
+  OR cutToFirstSignificantSubdomain(assumeNotNull(referrer_host)) != ''
+    AND cutToFirstSignificantSubdomain(assumeNotNull(referrer_host)) = cutToFirstSignificantSubdomain(ifNull(page_host, '')), NULL, referrer_host)`
 
 const campaignColumns = ['utm_source', 'utm_medium', 'utm_campaign', 'click_id_type']
 
-/** SQL over rows of events: numbers of the campaign and of the outside referrer, 0 without. */
-const campaign = `if(coalesce(${campaignColumns.join(', ')}) IS NULL, 0,
+/** SQL over rows of events: the number of the campaign, 0 without. */
+export const campaign = `if(coalesce(${campaignColumns.join(', ')}) IS NULL, 0,
   toUInt32(bitOr(cityHash64(${campaignColumns.map((name) => `ifNull(${name}, '')`).join(', ')}), 1)))`
-const referrer = `if(isNull(${outsideReferrer} AS _outside), 0, toUInt32(bitOr(cityHash64(assumeNotNull(_outside)), 1)))`
+/** SQL over rows of events: the number of the outside referrer, 0 without. */
+export const referrer = `if(isNull(${outsideReferrer} AS _outside), 0, toUInt32(bitOr(cityHash64(assumeNotNull(_outside)), 1)))`
 
 /**
  * Returns SQL of an event in sessions. It is a tuple of its time, whether it has neither campaign nor outside
@@ -47,10 +48,26 @@ export const moreOf = (event: string, place: number): string => `${event}.${plac
 /** SQL: the time of an event (SQL) in epoch milliseconds. */
 export const millisOf = (event: string): string => `${event}.1`
 
+/** SQL that collects the events of a visitor. */
+export interface CollectedEvents {
+  /** SQL of aliases. */
+  readonly declared: readonly string[]
+  /** SQL of the array of events, in order, each with the members of sessionEvent. */
+  readonly sql: string
+  /** SQL conditions of visitors. */
+  readonly having: readonly string[]
+}
+
+/** Collects events with these columns of sessionEvent. */
+export const eventsWith = (more: readonly string[]): CollectedEvents => ({
+  declared: [],
+  sql: `arraySort(groupArray(${sessionEvent(more)}))`,
+  having: [],
+})
+
 /**
  * SQL of sessions: `_project_id`, `_cookie_id` and `_session`, its events in order. It stands after SELECT columns FROM.
- * `more` are the columns of sessionEvent. It collects each visitor's events in an array, which is faster than window
- * functions.
+ * It collects each visitor's events in an array, which is faster than window functions.
  *
  * From the inside out: rests split the events of each visitor into `_unrested`. Midnights, new campaigns and new
  * referrers split these into `_session`.
@@ -58,17 +75,17 @@ export const millisOf = (event: string): string => `${event}.1`
 export const splitSessions = (
   events: string,
   conditions: readonly string[],
-  more: readonly string[],
+  { declared, sql, having }: CollectedEvents,
 ): string => `(
 SELECT _project_id, _cookie_id, _unrested,
   arrayDifference(arrayMap(ms -> greatest(intDiv(ms, ${dayMs}) - intDiv(_unrested[1].1, ${dayMs}) - 1, 0), _unrested.1)) AS _midnights,
   arrayDifference(arrayFill((number, midnight) -> number != 0 OR midnight > 0, _unrested.3, _midnights)) AS _campaigns,
   arrayDifference(arrayFill((number, midnight) -> number != 0 OR midnight > 0, _unrested.4, _midnights)) AS _referrers
 FROM (
-SELECT project_id AS _project_id, cookie_id AS _cookie_id, arraySort(groupArray(${sessionEvent(more)})) AS _events
+${declared.length > 0 ? `WITH ${declared.join(', ')} ` : ''}SELECT project_id AS _project_id, cookie_id AS _cookie_id, ${sql} AS _events
 FROM ${events}
 WHERE ${conditions.join('\n  AND ')}
-GROUP BY project_id, cookie_id
+GROUP BY project_id, cookie_id${having.length > 0 ? `\nHAVING ${having.join(' AND ')}` : ''}
 )
 ARRAY JOIN arraySplit((_, rest) -> rest >= ${restMs}, _events, arrayDifference(_events.1)) AS _unrested
 )

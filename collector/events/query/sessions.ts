@@ -8,11 +8,12 @@ import type { Scope } from '../../api/access/policy.ts'
 import type { Bind } from './bind.ts'
 import type { Column } from './columns.ts'
 import type { Filter } from './filter.ts'
-import { botsCondition, projectCondition } from './filterSql.ts'
+import { botsCondition, isSelected, projectCondition, sessionFilterCondition } from './filterSql.ts'
 import { type Order, orderBy } from './order.ts'
+import { fitFlags, selectedSessionsSql } from './selectedSessions.ts'
 import type { Selection } from './selection.ts'
 import { sessionColumns } from './sessionFields.ts'
-import { lookBackFrom, millisOf, moreOf, splitSessions } from './sessionSplit.ts'
+import { eventsWith, lookBackFrom, millisOf, moreOf, splitSessions } from './sessionSplit.ts'
 
 /**
  * Returns SQL of the id of the session of `_project_id` and `_cookie_id` that begins at `start` (SQL, epoch
@@ -49,7 +50,7 @@ function sessionsWhere(
     ...select,
   ]
   return `SELECT ${columns.join(',\n  ')}
-FROM ${splitSessions(events, conditions, [...columnsOfEvents, ...more])}`
+FROM ${splitSessions(events, conditions, eventsWith([...columnsOfEvents, ...more]))}`
 }
 
 /**
@@ -87,26 +88,42 @@ export const visitorsOf = (
 
 /**
  * Returns the FROM that gives all events of a selection their session fields, over the entire window. For
- * reads in which these fields determine the rows. `declared` is the WITH before SELECT.
+ * reads in which these fields determine the rows. `names` are further fields that the read uses. With filters of sessions
+ * alone, it only finds the selected sessions. `declared` is the WITH before SELECT.
  */
 export function eventsWithSessions(
-  plan: Pick<Selection, 'scope' | 'window' | 'bots' | 'sessionFilters'> & {
+  plan: Pick<Selection, 'scope' | 'window' | 'bots' | 'filters' | 'sessionFilters'> & {
     readonly sessionNames?: readonly string[]
   },
+  names: readonly string[],
   bind: Bind,
   events: string,
 ): { declared: string; from: string } {
-  const { window, sessionFilters = [], sessionNames = [] } = plan
-  const sessions = sessionsWhere(
-    [
-      ...visitorsOf(plan, bind),
-      `ts_millis >= ${lookBackFrom(bind('Int64', window.startMs))}`,
-      `ts_millis < ${bind('Int64', window.endMs)}`,
-    ],
-    events,
-    [...sessionNames, ...sessionFilters.map(({ field }) => field!.name)],
-  )
-  return { declared: withSessionFields, from: joinSessions(events, sessions) }
+  const { window, filters, sessionFilters = [], sessionNames = [] } = plan
+  const conditions = [
+    ...visitorsOf(plan, bind),
+    `ts_millis >= ${lookBackFrom(bind('Int64', window.startMs))}`,
+    `ts_millis < ${bind('Int64', window.endMs)}`,
+  ]
+  const areOnlySelected =
+    sessionFilters.length > 0 &&
+    fitFlags(sessionFilters, 1) &&
+    sessionNames.length === 0 &&
+    !isAboutSessions(filters, names)
+  if (areOnlySelected)
+    return {
+      declared: `WITH ts_millis <= _end AS ${isSelected}\n`,
+      from: joinSessions(events, selectedSessionsSql(sessionFilters, conditions, events, bind)),
+    }
+  const of = [...sessionNames, ...sessionFilters.map(({ field }) => field!.name)]
+  const met = sessionFilters.map((filter) => sessionFilterCondition(filter, bind))
+  return {
+    declared:
+      met.length > 0
+        ? `${withSessionFields.trimEnd()},\n  ${met.join(' AND ')} AS ${isSelected}\n`
+        : withSessionFields,
+    from: joinSessions(events, sessionsWhere(conditions, events, of)),
+  }
 }
 
 /**

@@ -145,6 +145,26 @@ describe('a change', () => {
     const young = await openProject(weeksAgo(1, 10))
     expect(await outcome(young, { ...change, direction: 'either' })).toBeNull()
   })
+
+  test('is compared with the same local hour, also after clocks changed', async () => {
+    // Clocks in New York went back on 1 November 2026. Until then, 07:00 there was 11:00 UTC.
+    const sameLocalHour = [3, 4].flatMap((week) =>
+      Array.from({ length: 10 }, (_, n) => week * 7 * day + hour + 1_000 + n),
+    )
+    const [utc, local] = [
+      await openProject([...weeksAgo(4), ...sameLocalHour]),
+      await openProject([...weeksAgo(4), ...sameLocalHour]),
+    ]
+    await events.postgres.query('UPDATE projects SET time_zone = $2 WHERE project_id = $1', [
+      local,
+      'America/New_York',
+    ])
+    expect(await outcome(utc, { ...change, direction: 'below' })).toBeNull()
+    expect(await outcome(local, { ...change, direction: 'below' })).toEqual({
+      is_raised: true,
+      last_value: 4,
+    })
+  })
 })
 
 test('silence is an hour without events in a project that had some, and not in an unused one', async () => {

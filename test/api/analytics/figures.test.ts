@@ -262,6 +262,32 @@ describe('the series', () => {
     })
   })
 
+  test('by minute adds up to the series by hour, for a day of 25 hours', async () => {
+    const start = midnight - 5 * dayMs
+    const query = {
+      project_id: projectId,
+      start_ms: String(start),
+      end_ms: String(start + 25 * 60 * minuteMs),
+      include: 'sessions',
+    }
+    type Series = { timeseries: (Overview & { start_ms: number })[] }
+    const by = async (interval: string) =>
+      (await analytics<Series>('timeseries', { ...query, interval })).timeseries
+    const [minutes, hours] = [await by('minute'), await by('hour')]
+    expect(minutes.map(({ start_ms }) => start_ms)).toEqual(
+      Array.from({ length: 1_500 }, (_, minute) => start + minute * minuteMs),
+    )
+    expect(hours.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThan(0)
+    for (const of of ['events', 'page_views', 'sessions'] as const)
+      expect(
+        hours.map((_, hour) =>
+          minutes.slice(hour * 60, (hour + 1) * 60).reduce((sum, point) => sum + point[of], 0),
+        ),
+      ).toEqual(hours.map((point) => point[of]))
+    const tooLong = { ...query, end_ms: String(start + 26 * 60 * minuteMs), interval: 'minute' }
+    await expect(analytics('timeseries', tooLong)).rejects.toThrow(/1500 points/)
+  })
+
   test.each(['week', 'month'])(
     'by %s has every event once, in intervals that begin where it says',
     async (interval) => {

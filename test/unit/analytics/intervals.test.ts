@@ -38,3 +38,12 @@ test('hours of +05:45 begin with local hours', () => {
     Date.UTC(2026, 4, 1, 11, 15),
   ])
 })
+
+test('a day has as many minutes as its clocks show, and a longer window has too many', () => {
+  const minutes = (from: string, until: string) =>
+    hoursOf('America/Los_Angeles', 'minute', from, until)
+  expect(minutes('2026-03-08', '2026-03-09')).toHaveLength(23 * 60)
+  expect(minutes('2026-11-01', '2026-11-02')).toHaveLength(25 * 60)
+  expect(new Set(minutes('2026-11-01', '2026-11-02'))).toEqual(new Set([1 / 60]))
+  expect(startsOf('minute', { startMs: 0, endMs: 1_501 * 60_000 }, timeZone('UTC')!)).toBeNull()
+})

@@ -41,6 +41,15 @@ describe('the axis of a chart', () => {
     }
   })
 
+  test('of today by minute has 1,440 points, with ticks at hours that are alike', () => {
+    const starts = startsOf('minute', wholeOf(daysOf('today', midnight)))
+    expect(starts).toHaveLength(1_440)
+    expect(ticksOf('minute', starts, 12).map((place) => place / 60)).toEqual([
+      0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22,
+    ])
+    expect(ticksOf('minute', starts, 3).map((place) => place / 60)).toEqual([0, 12])
+  })
+
   test('of some days by hour has its ticks at midnight, noon or hours between that are alike each day', () => {
     const starts = startsOf('hour', wholeOf({ from: '2026-11-23', to: '2026-11-25' }))
     expect(starts).toHaveLength(72)
@@ -78,7 +87,9 @@ describe('the axis of a chart', () => {
       const window = { start_ms: midnight - days * day, end_ms: midnight }
       return [intervalsFor(window), intervalFor(window)]
     }
-    expect(of(1)).toEqual([['hour'], 'hour'])
+    expect(of(1)).toEqual([['minute', 'hour'], 'hour'])
+    expect(of(25 / 24)[0]).toContain('minute')
+    expect(of(2)[0]).toEqual(['hour', 'day'])
     expect(of(7)).toEqual([['hour', 'day'], 'day'])
     expect(of(30)).toEqual([['hour', 'day', 'week'], 'day'])
     expect(of(365)).toEqual([['day', 'week', 'month'], 'week'])
@@ -96,7 +107,7 @@ describe('in another time zone', () => {
     const zone = zoneOf(name)
     const whole = wholeOf({ from: date, to: date }, zone)
     expect(startsOf('hour', whole, zone)).toHaveLength(hours)
-    expect(intervalsFor(whole)).toEqual(['hour'])
+    expect(intervalsFor(whole)).toEqual(['minute', 'hour'])
     expect(nextOf('day', whole.start_ms, zone)).toBe(whole.end_ms)
     expect(at(whole.start_ms + zone.offsetAt(whole.start_ms))).toBe(`${date}T00:00`)
     const ticks = ticksOf('hour', startsOf('hour', whole, zone), 8, zone)

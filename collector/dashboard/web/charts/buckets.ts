@@ -3,12 +3,13 @@ import type { TimeZone } from '../../../platform/timeZone.ts'
 /** The points of a chart over time, in local time as the API has them. */
 
 /** The length of each point. */
-export type Interval = 'hour' | 'day' | 'week' | 'month'
+export type Interval = 'minute' | 'hour' | 'day' | 'week' | 'month'
 
-const hourMs = 3_600_000
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 /** As many as the API gives. */
-const pointsMax = 1_000
+const pointsMax = 1_500
 
 /** A window, epoch milliseconds, the end exclusive. */
 interface Window {
@@ -22,6 +23,7 @@ export function nextOf(
   start: number,
   { offsetAt, instantOf }: TimeZone,
 ): number {
+  if (interval === 'minute') return start + minuteMs
   if (interval === 'hour') return start + hourMs
   const local = new Date(start + offsetAt(start))
   const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()]
@@ -50,6 +52,7 @@ export function placeOf(
 export function intervalsFor({ start_ms, end_ms }: Window): Interval[] {
   const days = (end_ms - start_ms) / dayMs
   const all: [interval: Interval, isFit: boolean][] = [
+    ['minute', (end_ms - start_ms) / minuteMs <= pointsMax],
     ['hour', days * 24 <= pointsMax],
     // A day may have 25 hours.
     ['day', days > 1 + 1 / 24],
@@ -68,6 +71,7 @@ export function intervalFor({ start_ms, end_ms }: Window): Interval {
 
 /** Possible distances between ticks, in points. */
 const steps: Record<Interval, readonly number[]> = {
+  minute: [1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720],
   hour: [1, 2, 3, 4, 6, 12, 24, 48, 7 * 24, 14 * 24],
   day: [1, 2, 3, 7, 14, 28, 56, 112],
   week: [1, 2, 4, 8, 13, 26, 52],
@@ -75,7 +79,7 @@ const steps: Record<Interval, readonly number[]> = {
 }
 
 /**
- * Returns the indexes of points with a tick, at most `most`. Hours are counted from midnight and months from
+ * Returns the indexes of points with a tick, at most `most`. Minutes and hours are counted from midnight and months from
  * January, days and weeks from the first.
  */
 export function ticksOf(
@@ -86,6 +90,7 @@ export function ticksOf(
 ): number[] {
   const counted = starts.map((start, index) => {
     const local = start + zone.offsetAt(start)
+    if (interval === 'minute') return Math.floor(local / minuteMs)
     if (interval === 'hour') return Math.floor(local / hourMs)
     if (interval === 'month') return new Date(local).getUTCMonth()
     return index

@@ -12,7 +12,13 @@ import type { Figures } from './metrics.ts'
 import { ChartSkeleton } from './overviewSkeleton.tsx'
 import { shownMetrics, Tiles } from './tiles.tsx'
 
-const intervalNames = { hour: 'By hour', day: 'By day', week: 'By week', month: 'By month' }
+const intervalNames = {
+  minute: 'By minute',
+  hour: 'By hour',
+  day: 'By day',
+  week: 'By week',
+  month: 'By month',
+}
 
 /** The figures of a period as tiles, and the chosen one over time. */
 export function Headline({

@@ -27,7 +27,7 @@ export function Imported({
 }) {
   const { source, first_day, last_day, visitors, page_views, sessions } = totals
   const chosen = chosenInterval(view.days).interval
-  const interval = chosen === 'hour' ? 'day' : chosen
+  const interval = chosen === 'minute' || chosen === 'hour' ? 'day' : chosen
   const found = useQueryOf(JSON.stringify([query, interval]), async () => {
     const dimensions = Object.keys(panels).join(',')
     const [{ imported }, { breakdowns }] = await Promise.all([
