@@ -186,6 +186,10 @@ function newInstance({ config, log, idleConnectionMs }: Services): FastifyInstan
   app.server.headersTimeout = headersTimeoutMs
   // Bodies are JSON; the ingest routes say for themselves what else they take.
   app.removeContentTypeParser('text/plain')
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    done()
+  })
   app.addHook('onRequest', refuseSeveralHosts)
   parseJsonBodies(app)
   app.addHook('preParsing', refuseEncodedBody)

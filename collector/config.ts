@@ -41,6 +41,8 @@ export interface Config {
   ipDatabase: string | null
   /** FOOTFALL_SPOOL_MB_MAX, default 10240: past this the collector answers 503 busy. */
   spoolBytesMax: number
+  /** NATS_URL, default none, which keeps the log in the spool; FOOTFALL_LOG_PREFIX, _REPLICAS, _PARTITIONS, _AWAY. */
+  nats: NatsSettings | null
   /** FOOTFALL_WORKERS, default one for each core but one, at least one: processes that answer requests. */
   workers: number
   /** FOOTFALL_CONNECTIONS_MAX, default 10000: open connections of one worker. */
@@ -85,6 +87,20 @@ export interface Config {
   chromiumPath: string | null
   /** LOG_LEVEL, default warn. */
   logLevel: string
+}
+
+/** Settings of the replicated log in NATS JetStream. */
+export interface NatsSettings {
+  /** Addresses of the servers. */
+  servers: string[]
+  /** Begins the names of all streams, so that several installations can share the servers. */
+  prefix: string
+  /** Copies of each message: 1 or 3. */
+  replicas: number
+  /** Number of the partitions of events. */
+  partitions: number
+  /** Where rows go while NATS is unavailable: `spool` keeps them on the collector's disk, `refuse` refuses the beacon. */
+  whenAway: 'spool' | 'refuse'
 }
 
 /** Duties of a service by role. */
@@ -137,6 +153,7 @@ export function readConfig(env: Environment): Config {
     sampleDays: integer(env, 'FOOTFALL_SAMPLE_DAYS', 30, 0, 30),
     trustedProxies: list(env, 'FOOTFALL_TRUSTED_PROXIES'),
     ipDatabase: env.FOOTFALL_IP_DATABASE ? resolve(env.FOOTFALL_IP_DATABASE) : null,
+    nats: natsSettings(env),
     spoolBytesMax: integer(env, 'FOOTFALL_SPOOL_MB_MAX', 10_240, 16, 10_000_000) * 1024 * 1024,
     workers: integer(env, 'FOOTFALL_WORKERS', Math.max(1, availableParallelism() - 1), 1, 256),
     connectionsMax: integer(env, 'FOOTFALL_CONNECTIONS_MAX', 10_000, 1, 1_000_000),
@@ -350,6 +367,22 @@ function url(env: Environment, name: string, protocols: readonly string[]): stri
     )
   }
   return given
+}
+
+function natsSettings(env: Environment): NatsSettings | null {
+  const servers = list(env, 'NATS_URL')
+  if (servers.length === 0) return null
+  if (!servers.every((server) => isUrl(server, ['nats:', 'tls:'])))
+    throw new StartError(
+      'NATS_URL must be a list of addresses that start with nats:// or tls://, separated by commas',
+    )
+  return {
+    servers,
+    prefix: identifier(env, 'FOOTFALL_LOG_PREFIX', 'footfall'),
+    replicas: Number(oneOf(env, 'FOOTFALL_LOG_REPLICAS', ['1', '3'], '3')),
+    partitions: integer(env, 'FOOTFALL_LOG_PARTITIONS', 16, 1, 256),
+    whenAway: oneOf(env, 'FOOTFALL_LOG_AWAY', ['spool', 'refuse'], 'spool'),
+  }
 }
 
 /** The address of a service in browsers, without a slash at its end. */

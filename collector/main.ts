@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   const migration = migrateStores(config, stores, { collectorId, log, failed: fail })
   const prepared = await migration.postgres()
 
-  const shipping = await openShipping(config.dataDir, stores, { collectorId, log })
+  const shipping = await openShipping(config, stores, { collectorId, log })
   started.add(() => stopShipping(shipping, { config, migration, postgres, collectorId, log }))
 
   // A collector accepts beacons without ClickHouse: they wait in the spool. Reads then have no data.
@@ -76,7 +76,7 @@ async function main(): Promise<void> {
     recover: shipping.recover,
     onSealed: (table, path) => shipping.shippers[table].add(path),
     onNoRoom: shipping.makeRoom,
-    measure: createMeasure(stores, shipping.spoolDirectory, background),
+    measure: createMeasure(stores, shipping, background),
     log,
   })
   started.add(() => workers.stop())

@@ -28,7 +28,7 @@ import type { Ingest } from './ingest/openIngest.ts'
 import type { EventLogs } from './ingest/spool/spools.ts'
 import type { DemoPixel } from './ops/demo/rowsQuery.ts'
 import { collectorIdOf } from './platform/collectors.ts'
-import { type Log, openLog } from './platform/log.ts'
+import { type Log, openLog, type WarnLog } from './platform/log.ts'
 import { openMail, type SendMail } from './platform/mail.ts'
 import { registry } from './platform/metrics.ts'
 import { type Outbound, openOutbound } from './platform/outbound/outbound.ts'
@@ -172,7 +172,7 @@ export async function createServices(
   const billing = options.billing ?? createBilling({ postgres, log, now })
   const { logsRequests = answersReads } = options
   const requestLog = logsRequests ? openRequestLog(live, log) : null
-  const ingest = await openIngest(config, stores, guard, options)
+  const ingest = await openIngest(config, stores, guard, log, options)
   return {
     config,
     log,
@@ -233,10 +233,11 @@ async function openIngest(
   config: Config,
   { postgres }: Pick<StoreConnections, 'postgres'>,
   guard: GuardDeps,
+  log: WarnLog,
   { logs = null, keepsCopies = false }: ServiceOptions,
 ): Promise<Ingest | null> {
   if (!logs) return null
   // Loaded only by processes that take beacons.
   const { openIngest } = await import('./ingest/openIngest.ts')
-  return openIngest({ config, postgres, guard, logs, keepsCopies })
+  return openIngest({ config, postgres, guard, logs, keepsCopies, log })
 }

@@ -18,7 +18,7 @@ async function start(setup: WorkerSetup, primary: Primary): Promise<() => Promis
   const spool = duties[config.role].takesBeacons ? await openWorkerSpools(setup, primary) : null
   const services = await createServices(config, stores, {
     log,
-    logs: spool?.spools ?? null,
+    logs: spool?.logs ?? null,
     keepsCopies,
     cursorKey,
     demoPixel: demo && config.role === 'all' ? pixelOf(demo) : null,

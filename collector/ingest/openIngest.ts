@@ -1,5 +1,6 @@
 import type { GuardDeps } from '../api/access/guard.ts'
 import type { Config } from '../config.ts'
+import type { WarnLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { createRecordRefusal } from './beacon/beaconRefusals.ts'
 import { createVerifiesBackend } from './beacon/clientInfo.ts'
@@ -28,6 +29,7 @@ export interface IngestSettings {
   readonly logs: EventLogs
   /** Whether this process writes the machine's copies of PostgreSQL's data (platform/diskCache.ts). */
   readonly keepsCopies: boolean
+  readonly log: WarnLog
 }
 
 /** Reads pixels, opt-outs, ignored traffic, tracking plans and the day's salt into memory, and follows their changes. */
@@ -37,6 +39,7 @@ export async function openIngest({
   guard,
   logs,
   keepsCopies,
+  log,
 }: IngestSettings): Promise<Ingest> {
   const locate = openLocate(config.ipDatabase)
   const copy = { dataDir: config.dataDir, keeps: keepsCopies }
@@ -56,7 +59,7 @@ export async function openIngest({
     pinned: openPinnedScripts(pool),
     limits: createIngestLimits(config),
     identifyLimit: createIdentifyLimit(config),
-    recordRefusal: createRecordRefusal(logs.rejected_events),
+    recordRefusal: createRecordRefusal(logs.rejected_events, log),
     verifiesBackend: createVerifiesBackend(guard),
     async close() {
       salt.close()

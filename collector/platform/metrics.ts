@@ -1,8 +1,26 @@
-import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client'
+import { packageVersion } from './paths.ts'
 
 /** Metrics of a process. Each process has its own; `/metrics` adds those of all processes of the machine. */
 export const registry = new Registry()
 const registers = [registry]
+
+collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 })
+
+new Gauge({
+  name: 'footfall_build_info',
+  help: 'Always 1; its labels are the versions of Footfall and Node.',
+  labelNames: ['version', 'node'],
+  aggregator: 'max',
+  registers,
+}).set({ version: packageVersion, node: process.versions.node }, 1)
 
 export const acceptedEvents = new Counter({
   name: 'footfall_events_accepted_total',
@@ -78,6 +96,22 @@ export const spoolOldestSeconds = new Gauge({
   name: 'footfall_spool_oldest_seconds',
   help: 'Age of the oldest segment that ClickHouse does not have yet.',
   labelNames: ['table'],
+  registers,
+})
+export const logUp = new Gauge({
+  name: 'footfall_log_up',
+  help: 'Whether this machine is connected to NATS, 1 or 0. Absent without NATS_URL.',
+  labelNames: ['log'],
+  registers,
+})
+export const logPartitions = new Gauge({
+  name: 'footfall_log_partitions',
+  help: 'Partitions of the log in NATS that this machine consumes.',
+  registers,
+})
+export const logFallbackRows = new Counter({
+  name: 'footfall_log_fallback_rows_total',
+  help: 'Rows that went into the spool because NATS was unavailable.',
   registers,
 })
 export const shardUp = new Gauge({

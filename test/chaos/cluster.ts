@@ -1,7 +1,11 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { seededRandom } from '../../collector/platform/seededRandom.ts'
 import { beaconOf, customEvent, postBeacon, readRows } from '../harness/api.ts'
 import { type Cluster, startCluster } from '../harness/cluster.ts'
+import type { Service } from '../harness/service.ts'
 import { type Answers, compareAnswers, isChargedAlike } from './answers.ts'
 import { audit, waitUntilShipped } from './audit.ts'
 import { watchConnections } from './connections.ts'
@@ -12,9 +16,18 @@ import { Sender } from './sender.ts'
 
 /**
  * Faults of a collector: it is killed and restarted, one of its processes is killed, or it pauses for a while
- * and then continues. Or a shared store is killed.
+ * and then continues. Or a shared store is killed. Or a collector is killed and its disk is deleted: with a replicated
+ * log, that loses nothing.
  */
-export const mishaps = ['collector', 'worker', 'pause', 'clickhouse', 'postgres'] as const
+export const mishaps = [
+  'collector',
+  'worker',
+  'pause',
+  'clickhouse',
+  'postgres',
+  'nats',
+  'disk',
+] as const
 export type Mishap = (typeof mishaps)[number]
 
 export interface ClusterOptions extends ScenarioOptions {
@@ -30,7 +43,7 @@ export interface ClusterOptions extends ScenarioOptions {
   /** How long a collector stands still at most. */
   pauseMsMax: number
   /** Kills a store, which its owner starts again; for the mishaps of stores. */
-  killStore?: (store: 'clickhouse' | 'postgres') => void
+  killStore?: (store: 'clickhouse' | 'postgres' | 'nats') => unknown
 }
 
 export interface ClusterResult extends ScenarioResult {
@@ -79,12 +92,21 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
   })
   const { api, apis, collectors, balancer } = cluster
   const connections = watchConnections(env.DATABASE_URL!)
-  const kills = { collector: 0, worker: 0, pause: 0, clickhouse: 0, postgres: 0 }
+  const kills = {
+    collector: 0,
+    worker: 0,
+    pause: 0,
+    clickhouse: 0,
+    postgres: 0,
+    nats: 0,
+    disk: 0,
+  }
 
   const happen = async (mishap: Mishap, index: number): Promise<void> => {
     const collector = collectors[index]!
     kills[mishap]++
-    if (mishap === 'clickhouse' || mishap === 'postgres') options.killStore!(mishap)
+    if (mishap === 'clickhouse' || mishap === 'postgres' || mishap === 'nats')
+      await options.killStore!(mishap)
     else if (mishap === 'worker') {
       const workers = findWorkers(collector.process.pid!)
       if (workers.length > 0) killNow(random.pick(workers).pid)
@@ -94,6 +116,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
       collector.process.kill('SIGCONT')
     } else {
       await collector.end('SIGKILL')
+      if (mishap === 'disk') await deleteDisk(collector, env.DATABASE_URL!)
       await delay(random.integer(0, 1_000))
       await cluster.startAgain(index)
     }
@@ -156,6 +179,15 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     await connections.close()
     await cluster.close()
   }
+}
+
+/** Deletes a collector’s data directory, and retires the collector as its operator would. */
+async function deleteDisk({ dataDir }: Service, databaseUrl: string): Promise<void> {
+  const collectorId = readFileSync(join(dataDir, 'collector_id'), 'utf8')
+  rmSync(dataDir, { recursive: true })
+  const postgres = openPostgres(databaseUrl, () => {})
+  await postgres.query('DELETE FROM collectors WHERE collector_id = $1', [collectorId])
+  await postgres.end()
 }
 
 /** Sends the same ids to every collector at the same time; resolves with the rows that came of them. */

@@ -214,7 +214,7 @@ async function withClickHouse<T>(scenario: (clickhouseUrl: string) => Promise<T>
   }
 }
 
-type KillStore = (store: 'clickhouse' | 'postgres') => void
+type KillStore = (store: 'clickhouse' | 'postgres' | 'nats') => void
 
 /** Both stores, which outlive the service: a PostgreSQL, and a ClickHouse of so many shards, of which any is killed. */
 async function withStores<T>(

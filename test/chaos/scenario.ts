@@ -13,6 +13,8 @@ export interface Stores {
   /** Instead: what names the servers of a cluster. */
   shards?: Record<string, string>
   databaseUrl?: string
+  /** The settings of a replicated log. */
+  nats?: Record<string, string>
 }
 
 export interface ScenarioOptions {
@@ -31,6 +33,7 @@ export const environmentOf = ({
   clickhouseDatabase = `chaos_${randomBytes(6).toString('hex')}`,
   shards,
   databaseUrl,
+  nats,
 }: Stores): Record<string, string> => ({
   ...withoutLimits,
   FOOTFALL_DEMO: 'true',
@@ -38,6 +41,7 @@ export const environmentOf = ({
   FOOTFALL_DEMO_VISITS: 'false',
   ...(clickhouseUrl && { CLICKHOUSE_URL: clickhouseUrl, CLICKHOUSE_DATABASE: clickhouseDatabase }),
   ...shards,
+  ...nats,
   ...(databaseUrl && { DATABASE_URL: databaseUrl }),
 })
 

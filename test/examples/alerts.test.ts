@@ -74,6 +74,20 @@ const expectations: Expectation[] = [
     summary: 'shard 1 of ClickHouse answers no machine',
   },
   {
+    alert: 'FootfallLogDown',
+    at: '5m',
+    series: () => [gauge('footfall_log_up', 'log="nats"', 0)],
+    labels: { ...page, instance, job: 'footfall', log: 'nats' },
+    summary: `${instance} is not connected to NATS`,
+  },
+  {
+    alert: 'FootfallLogFallsBack',
+    at: '10m',
+    series: () => [{ series: `footfall_log_fallback_rows_total{${where}}`, values: '0+10x300' }],
+    labels: { ...ticket, instance },
+    summary: `${instance} keeps events in its spool, because NATS does not store them`,
+  },
+  {
     alert: 'FootfallSpoolFills',
     at: '5m',
     series: () => [gauge('footfall_spool_bytes', 'table="events"', 6 * 1024 ** 3)],

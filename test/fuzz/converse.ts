@@ -87,7 +87,10 @@ function answersIn(read: string): Answer[] {
 }
 
 const comparable = (text: string): string =>
-  text.replace(/\r\nDate: [^\r]*/i, '').replace(/"request_id":"[^"]*"/, '"request_id":""')
+  text
+    .replace(/\r\nDate: [^\r]*/i, '')
+    .replace(/\r\nX-Request-Id: [^\r]*/i, '')
+    .replace(/"request_id":"[^"]*"/, '"request_id":""')
 
 /** An error that ends its connection. */
 const endsIt = (answer: Answer | undefined): boolean =>

@@ -70,7 +70,7 @@ export async function startBackend() {
   const collectorId = collectorIdOf(dataDir)
   const { mark } = await registerCollector(postgres, collectorId)
   let receivedFrom = mark
-  const shipping = await openShipping(dataDir, stores, { collectorId, log })
+  const shipping = await openShipping(config, stores, { collectorId, log })
   const cursorKey = await serviceSecret(postgres, 'cursor_key')
   const ofJobs = await createServices(config, stores, {
     log,
@@ -119,7 +119,7 @@ export async function startBackend() {
     )
   }
 
-  const measure = createMeasure(stores, shipping.spoolDirectory, background)
+  const measure = createMeasure(stores, shipping, background)
   const metrics = async () => {
     await measure()
     return registry.metrics()

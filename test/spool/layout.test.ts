@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import {
   openShippers,
   recoverSpool,
-  type Shippers,
+  type SegmentShippers,
 } from '../../collector/ingest/shipper/shippers.ts'
 import { spoolParts, unknownFiles } from '../../collector/ingest/spool/layout.ts'
 import { Spool, SpoolUnavailable } from '../../collector/ingest/spool/spool.ts'
@@ -20,7 +20,7 @@ import { ids, row, storedIds, writeSegment } from './segments.ts'
 
 let directory: string
 let clickhouse: ClickHouse
-let shippers: Shippers
+let shippers: SegmentShippers
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'footfall-layout-'))

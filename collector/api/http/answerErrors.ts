@@ -76,13 +76,15 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && mayTakeLong(socket)) return
   const known = clientErrors[error.code ?? ''] ?? malformed('This is not an HTTP/1.1 request.')
-  const body = JSON.stringify(bodyOf(known, randomUUID()))
+  const requestId = randomUUID()
+  const body = JSON.stringify(bodyOf(known, requestId))
   socket.end(
     [
       `HTTP/1.1 ${known.status} ${STATUS_CODES[known.status]}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Cache-Control: private, no-store',
+      `X-Request-Id: ${requestId}`,
       'Connection: close',
       '',
       body,

@@ -3,6 +3,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { isIgnoreSetting } from '../../../schemas/ignored.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { ApiError } from '../../api/http/errors.ts'
+import type { WarnLog } from '../../platform/log.ts'
 import { refusedBeacons } from '../../platform/metrics.ts'
 import type { EventLog } from '../log/eventLog.ts'
 import type { Pixel, PixelRegistry } from './pixelRegistry.ts'
@@ -22,14 +23,19 @@ export type RecordRefusal = (pixel: Pixel, refusal: string, message: string) => 
 /**
  * Records refusals in `rejected_events`, a few a minute of each kind for each pixel, without the content of
  * the beacons: their visitors did not consent. Ignored events are recorded once a minute, because they can
- * arrive all day and are no fault.
+ * arrive all day and are no fault. A refused beacon is also logged, with the origin but without what its visitor sent.
  */
-export function createRecordRefusal(rejectedEvents: EventLog): RecordRefusal {
+export function createRecordRefusal(rejectedEvents: EventLog, log: WarnLog): RecordRefusal {
   const budget = new RateLimiterMemory({ points: recordedPerMinute, duration: 60 })
   return async (pixel, refusal, message) => {
     try {
       const cost = isIgnoreSetting(refusal) ? recordedPerMinute : 1
       await budget.consume(`${pixel.pixelId} ${refusal}`, cost)
+      if (recorded.includes(refusal))
+        log.warn(
+          { pixel_id: pixel.pixelId, refusal },
+          refusal === 'malformed' ? 'a beacon is malformed' : message,
+        )
       await rejectedEvents.append([refusalRow(pixel, refusal, message)])
     } catch {
       // The limit is reached, or the log is unavailable; the response contains the reason.

@@ -1,8 +1,9 @@
 /**
  * The log in which acknowledged rows wait for ClickHouse. Collectors append to it, and shippers consume it. It is the
- * spool of a machine (spool/).
+ * spool of a machine (spool/), or NATS JetStream for several machines (nats/).
  *
- * A shipper consumes one partition at a time, in batches. A position names a batch: a segment's path in the spool.
+ * A shipper consumes one partition at a time, in batches. A position names a batch: a segment's path in the spool,
+ * consecutive messages in NATS.
  */
 
 /** One table's log, as the worker of a collector sees it. */
@@ -18,6 +19,10 @@ export interface EventLog {
   lowMark(): number
   /** Records the latest watermark that this machine has published, epoch milliseconds. */
   notePublished(mark: number): void
+  /**
+   * Records the positions that the shippers of the partitions have committed, for a log whose low mark waits for them.
+   */
+  noteCommitted?(positions: readonly number[]): void
   /** The reason why appends fail now; null if they succeed. */
   readonly trouble: string | null
   /** Makes all rows durable, and refuses further ones. */

@@ -138,6 +138,15 @@ export class Shipper {
     )
   }
 
+  /** Like lowMark, of committed batches only: rows that ClickHouse may have lost in a crash. */
+  get doubtfulFrom(): number {
+    return this.#waiting.reduce(
+      (least, { position, receivedFrom }) =>
+        this.#partition.isCommitted(position) ? Math.min(least, receivedFrom) : least,
+      this.#shipped.lowMark,
+    )
+  }
+
   /** Queues a batch that no process has tried to ship; ignores one that waits already. */
   add(position: string): void {
     if (!this.#waiting.some((waiting) => waiting.position === position))
@@ -146,9 +155,10 @@ export class Shipper {
 
   /** Queues batches of an earlier process, committed or not. */
   addUncertain(positions: readonly string[]): void {
-    // Rows without an event_id are inserted again: ClickHouse recognizes their segments by their tokens.
+    // Rows without an event_id in fixed batches are inserted again: ClickHouse recognizes their tokens.
     const isVerified = (position: string) =>
-      this.#partition.isCommitted(position) && this.#options.duplicates !== null
+      this.#partition.isCommitted(position) &&
+      (this.#options.duplicates !== null || !this.#partition.hasFixedBatches)
     for (const position of positions) if (!isVerified(position)) this.#enqueue(position, true)
     this.#shipped.lookFor(positions.filter(isVerified))
   }

@@ -5,9 +5,27 @@ import { Deduplicator } from './deduplicator.ts'
 import { ShipLeases } from './shipLeases.ts'
 import { type ShipObserver, Shipper } from './shipper.ts'
 
-const keepShippedMs = 120_000
+/** How long shipped rows are kept, in case ClickHouse loses them in a crash. */
+export const keepShippedMs = 120_000
 
-export type Shippers = Record<SpooledTable, Shipper>
+/** Takes the sealed segments of one table out of the spools of this machine. */
+export interface SegmentShipper {
+  /** Number of waiting segments. */
+  readonly backlog: number
+  /** All its rows received before this time, epoch milliseconds, are in ClickHouse; Infinity: all. */
+  readonly lowMark: number
+  /** Queues a segment that no process has tried to ship. */
+  add(path: string): void
+  /** Queues segments of an earlier process, shipped or not. */
+  addUncertain(paths: readonly string[]): void
+  /** Checks whether ClickHouse has restarted. */
+  noticeRestart(): Promise<void>
+  /** Deletes shipped segments that are still kept. */
+  makeRoom(): void
+  stop(timeoutMs: number): Promise<void>
+}
+
+export type SegmentShippers = Record<SpooledTable, SegmentShipper>
 
 /**
  * Opens one shipper for each table, for all workers of this machine. The shippers of events of all machines share one
@@ -18,7 +36,7 @@ export function openShippers(
   { postgresUrl, collectorId }: { postgresUrl: string; collectorId: string },
   deadLetterDirectory: string,
   observe: (table: SpooledTable) => ShipObserver,
-): Shippers {
+): SegmentShippers {
   const open = (table: SpooledTable, duplicates: Deduplicator | null) =>
     new Shipper({
       clickhouse,
@@ -39,7 +57,11 @@ export function openShippers(
  * Passes the segments of an ended process in a part of a spool to the shippers. At the start of the service,
  * some may have been inserted; after the death of a worker alone, none was.
  */
-export function recoverSpool(part: string, shippers: Shippers, isServiceStart: boolean): void {
+export function recoverSpool(
+  part: string,
+  shippers: SegmentShippers,
+  isServiceStart: boolean,
+): void {
   for (const { table, path } of tableDirectories(part)) {
     const waiting = recoverSegments(path)
     if (isServiceStart) shippers[table].addUncertain([...waiting, ...segmentsIn(path, 'done')])

@@ -1,4 +1,4 @@
-import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { idWordsAt, nextLineAt } from '../spool/rowFields.ts'
 import { BloomFilter, hashId } from './bloomFilter.ts'
 
@@ -7,6 +7,7 @@ import { BloomFilter, hashId } from './bloomFilter.ts'
  * many.
  */
 const idsMax = 2_000_000
+const everything: Query = { sql: 'true', params: {} }
 const timeoutMs = 10_000
 const newline = 0x0a
 
@@ -18,12 +19,13 @@ const newline = 0x0a
 export async function warmRecentIds(
   clickhouse: ClickHouse,
   since: number,
+  { condition = everything, sliceIds }: { condition?: Query; sliceIds?: number } = {},
 ): Promise<BloomFilter | null> {
   const { rows, body } = await clickhouse.stream(
     {
       sql: `SELECT event_id FROM events WHERE received_at >= fromUnixTimestamp64Milli({since:Int64})
-            LIMIT {most:UInt64}`,
-      params: { since, most: idsMax + 1 },
+              AND (${condition.sql}) LIMIT {most:UInt64}`,
+      params: { ...condition.params, since, most: idsMax + 1 },
     },
     // Lines begin like those of a segment, so that idWordsAt can read them.
     'JSONEachRow',
@@ -33,7 +35,7 @@ export async function warmRecentIds(
     body.destroy()
     return null
   }
-  const seen = new BloomFilter(since)
+  const seen = new BloomFilter(since, sliceIds)
   const id = new Uint32Array(4)
   const hash = new Uint32Array(2)
   let rest: Buffer = Buffer.alloc(0)

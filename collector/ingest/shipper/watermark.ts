@@ -7,6 +7,7 @@ import { createSharedClock } from '../../platform/sharedClock.ts'
 import type { Shipper } from './shipper.ts'
 
 const publishMs = 1_000
+const unshared = { committed: [], doubtfulFrom: Infinity }
 
 /**
  * Publishes, every second, until when ClickHouse has everything that this machine received. It is the
@@ -18,14 +19,19 @@ const publishMs = 1_000
 export function keepWatermark({
   workers,
   shipper,
+  readProgress,
   postgres,
   collectorId,
   keep,
   log,
 }: {
   /** Returns the mark of each worker; null if one does not answer. */
-  workers: { lowMarks(latestMs: number, published: number): Promise<number[] | null> }
+  workers: {
+    lowMarks(latestMs: number, published: number, committed: number[]): Promise<number[] | null>
+  }
   shipper: Pick<Shipper, 'lowMark' | 'noticeRestart'>
+  /** How far the shippers of a replicated log are; null: the log is the spool of this machine. */
+  readProgress?: (() => Promise<{ committed: number[]; doubtfulFrom: number }>) | null | undefined
   postgres: Postgres
   collectorId: string
   /** Called before a watermark is published: starting workers, also without PostgreSQL, respect it. */
@@ -37,10 +43,11 @@ export function keepWatermark({
   const publish = async () => {
     await clock.compare(postgres)
     clockAheadSeconds.set((Date.now() - clock.latest()) / 1000)
-    const marks = await workers.lowMarks(clock.latest(), published)
+    const { committed, doubtfulFrom } = (await readProgress?.()) ?? unshared
+    const marks = await workers.lowMarks(clock.latest(), published, committed)
     if (!marks) return
     await shipper.noticeRestart()
-    const mark = Math.floor(Math.min(...marks, shipper.lowMark, clock.earliest()))
+    const mark = Math.floor(Math.min(...marks, shipper.lowMark, doubtfulFrom, clock.earliest()))
     readableLagSeconds.set(Math.max(0, clock.latest() - mark) / 1000)
     published = Math.max(published, mark)
     keep(published)

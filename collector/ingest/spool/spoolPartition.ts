@@ -35,13 +35,17 @@ async function readSegment(
     for (let bytesRead = -1; read < size && bytesRead !== 0; read += bytesRead)
       ({ bytesRead } = await file.read(memory, read, size - read, read))
     const bytes = memory.subarray(0, read)
-    const oldestAt = receivedFirst(bytes) || birthtimeMs
-    const { payloads, rows, others } = decodeSegment(bytes)
-    const damaged = others.flatMap((part) => part.toString().split('\n').filter(isRow))
-    return { payloads: joinInPlace(payloads, memory), rows, damaged, oldestAt, memory }
+    return decodeBatch(bytes, memory, receivedFirst(bytes) || birthtimeMs)
   } finally {
     await file.close()
   }
+}
+
+/** Returns the rows of records, which are the beginning of `memory`. */
+export function decodeBatch(bytes: Buffer, memory: Buffer, oldestAt: number): ConsumedRows {
+  const { payloads, rows, others } = decodeSegment(bytes)
+  const damaged = others.flatMap((part) => part.toString().split('\n').filter(isRow))
+  return { payloads: joinInPlace(payloads, memory), rows, damaged, oldestAt, memory }
 }
 
 /** Returns false for a header, or the rest of one. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener } from 'node:http'
 import proxyAddr from '@fastify/proxy-addr'
 import type { FastifyInstance } from 'fastify'
@@ -58,6 +59,8 @@ export function takeBeaconsInFront(
     const headers = [
       'Content-Type',
       'application/json; charset=utf-8',
+      'X-Request-Id',
+      randomUUID(),
       ...openTo(sender.headers.origin),
     ]
     if (visitor.setCookie) headers.push('Set-Cookie', visitor.setCookie)

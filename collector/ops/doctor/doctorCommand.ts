@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts'
 import { withServers } from '../servers.ts'
 import { examineClickHouse, examineShards } from './checkClickHouse.ts'
+import { examineLog } from './checkLog.ts'
 import { examinePostgres } from './checkPostgres.ts'
 import { askAll } from './finding.ts'
 import { examineMachine } from './machine.ts'
@@ -11,6 +12,7 @@ export const examine = (config: Config): Promise<boolean> =>
     const findings = [
       ...(await examineMachine(config)),
       ...(await askAll('PostgreSQL', () => examinePostgres(postgresUrl))),
+      ...(await askAll('NATS', () => examineLog(config.nats, postgresUrl))),
       ...(await askAll('the shards of ClickHouse', () =>
         examineShards(clickhouse, config.clickhouseDatabase, postgresUrl),
       )),

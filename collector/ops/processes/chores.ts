@@ -50,20 +50,26 @@ function choresOfRole(options: ChoresOptions): Chore[] {
     const { live } = stores.clickhouse
     return [watchStores({ postgres, clickhouse: live }, (away) => workers.tellStores(away))]
   }
+  // Rows in a replicated log are on their way as long as the watermark has not passed them.
+  let watermarkMs = shipping.readProgress ? 0 : Infinity
   const erasing = keepErasing({
     postgres,
     collectorId,
     deadLetterDirectory: shipping.deadLetterDirectory,
     log,
-    oldestWaitingAt: () => oldestWaitingAt(shipping.spoolDirectory),
+    oldestWaitingAt: () => Math.min(oldestWaitingAt(shipping.spoolDirectory), watermarkMs),
   })
   const watermark = keepWatermark({
     workers,
     shipper: shipping.shippers.events,
+    readProgress: shipping.readProgress,
     postgres,
     collectorId,
     log,
-    keep: onWatermark,
+    keep(mark) {
+      if (shipping.readProgress) watermarkMs = mark
+      onWatermark(mark)
+    },
   })
   return [erasing, watermark]
 }

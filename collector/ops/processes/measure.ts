@@ -5,6 +5,7 @@ import { measureReports } from '../../billing/reports.ts'
 import { measureSpool } from '../../ingest/spool/waiting.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
 import type { Background } from './background.ts'
+import type { Shipping } from './shipping.ts'
 
 /** How long /metrics waits for the metrics of the stores. */
 const storesMsMax = 1_000
@@ -14,9 +15,14 @@ const storesMsMax = 1_000
  * unchanged.
  */
 export const createMeasure =
-  ({ clickhouse, postgres }: Stores, spoolDirectory: string, background: Background | null) =>
+  (
+    { clickhouse, postgres }: Stores,
+    { spoolDirectory, measureLog }: Pick<Shipping, 'spoolDirectory' | 'measureLog'>,
+    background: Background | null,
+  ) =>
   async (): Promise<void> => {
     measureSpool(spoolDirectory)
+    measureLog()
     const measured = Promise.all([
       measureShards(clickhouse.live),
       background?.jobs.then(measureJobs),

@@ -34,7 +34,13 @@ export type ToWorker =
    * Request for the low mark of the worker's events (Spool.lowMark). PostgreSQL's clock is at most
    * `latestMs`; null: unknown.
    */
-  | { type: 'low mark'; request: string; latestMs: number | null; published: number }
+  | {
+      type: 'low mark'
+      request: string
+      latestMs: number | null
+      published: number
+      committed: number[]
+    }
   /** Request for the worker's metrics. */
   | { type: 'collect'; request: string }
   /** The metrics of all processes, which the worker requested. */

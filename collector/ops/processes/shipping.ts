@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, duties } from '../../config.ts'
 import { type IdentityRefresh, keepIdentityFresh } from '../../identity/store/refresh.ts'
+import { type LogProgress, openNatsShipping } from '../../ingest/nats/natsShipping.ts'
 import { recordDuplicates } from '../../ingest/shipper/duplicateEvents.ts'
 import type { ShipObserver } from '../../ingest/shipper/shipper.ts'
-import { openShippers, recoverSpool, type Shippers } from '../../ingest/shipper/shippers.ts'
+import { openShippers, recoverSpool, type SegmentShippers } from '../../ingest/shipper/shippers.ts'
 import { type SpooledTable, spoolParts, unknownFiles } from '../../ingest/spool/layout.ts'
 import { makeSpool } from '../../ingest/spool/spools.ts'
 import { oldestWaitingAt } from '../../ingest/spool/waiting.ts'
@@ -31,7 +32,11 @@ const workerLockWaitMs = 5_000
 
 /** The spools of this machine's workers, and the shippers that insert them into ClickHouse. */
 export interface Shipping {
-  readonly shippers: Shippers
+  readonly shippers: SegmentShippers
+  /** How far the shippers of the replicated log are; null: the log is the spool of this machine. */
+  readonly readProgress: (() => Promise<LogProgress>) | null
+  /** Updates the metrics of the replicated log. */
+  measureLog(): void
   readonly spoolDirectory: string
   readonly deadLetterDirectory: string
   /** Returns the spool directory of the worker with this index. */
@@ -47,21 +52,30 @@ export interface Shipping {
   stop(): Promise<boolean>
 }
 
-/** Starts to ship the spools in the data directory. */
+/** Starts to ship the spools in the data directory, and this machine's share of the replicated log. */
 export async function openShipping(
-  dataDir: string,
+  { dataDir, nats: settings, role }: Pick<Config, 'dataDir' | 'nats' | 'role'>,
   { clickhouse: { live, shipping }, postgres }: Stores,
   { collectorId, log }: { collectorId: string; log: Log },
 ): Promise<Shipping> {
   const identity = keepIdentityFresh(live, log)
   const spoolDirectory = join(dataDir, 'spool')
   const deadLetterDirectory = join(dataDir, 'dead_letters')
-  const shippers = openShippers(
-    shipping,
-    { postgresUrl: postgres.url, collectorId },
-    deadLetterDirectory,
-    (table) => observerOf(table, live, identity, log),
-  )
+  const observe = (table: SpooledTable) => observerOf(table, live, identity, log)
+  const nats =
+    settings &&
+    (await openNatsShipping({
+      settings,
+      postgres: postgres.pool,
+      clickhouse: shipping,
+      consumerId: duties[role].takesBeacons ? collectorId : null,
+      deadLetterDirectory,
+      observe,
+      log,
+    }))
+  const shippers =
+    nats?.forwarders ??
+    openShippers(shipping, { postgresUrl: postgres.url, collectorId }, deadLetterDirectory, observe)
   const recovered = new Set<string>()
   const recover = async (directory: string) => {
     const worker = await lockDirectory(directory, workerLockWaitMs)
@@ -78,6 +92,8 @@ export async function openShipping(
   const directoryOf = (index: number) => join(spoolDirectory, String(index))
   return {
     shippers,
+    readProgress: nats?.readProgress ?? null,
+    measureLog: nats?.measure ?? (() => {}),
     spoolDirectory,
     deadLetterDirectory,
     directoryOf,
@@ -90,6 +106,7 @@ export async function openShipping(
     },
     async stop() {
       identity.stop()
+      if (nats) return (await nats.stop()) && oldestWaitingAt(spoolDirectory) === Infinity
       const all = Object.values(shippers)
       await Promise.all(all.map((shipper) => shipper.stop(shipOnStopMs)))
       const isKnown = await Promise.race([

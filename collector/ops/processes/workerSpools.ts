@@ -1,4 +1,5 @@
-import { openSpools, type Spools } from '../../ingest/spool/spools.ts'
+import { openNatsLogs } from '../../ingest/nats/openNatsLogs.ts'
+import { type EventLogs, openSpools } from '../../ingest/spool/spools.ts'
 import { lockDirectory } from '../../platform/localStores/lock.ts'
 import { commitRows } from '../../platform/metrics.ts'
 import type { WorkerSetup } from './messages.ts'
@@ -7,11 +8,14 @@ import type { Primary } from './primary.ts'
 /** How long to wait until a predecessor without a primary ends. */
 const lockWaitMs = 5_000
 
-/** Opens the spools in a directory that this worker alone uses; the primary ships the sealed segments. */
+/**
+ * Opens the logs of this worker: spools in a directory that it alone uses, in front of them NATS if it is configured.
+ * The primary ships the sealed segments.
+ */
 export async function openWorkerSpools(
   { config, spoolDirectory, receivedFrom }: WorkerSetup,
   primary: Primary,
-): Promise<{ spools: Spools; close(): Promise<void> }> {
+): Promise<{ logs: EventLogs; close(): Promise<void> }> {
   const lock = await lockDirectory(spoolDirectory, lockWaitMs)
   const bytesMax = Math.floor(config.spoolBytesMax / config.workers)
   const spools = openSpools(
@@ -23,11 +27,14 @@ export async function openWorkerSpools(
       commit: (table, rows) => table === 'events' && commitRows.observe(rows),
     },
   )
-  primary.reportLowMarkOf(spools.events)
+  const nats = config.nats && (await openNatsLogs(config.nats, spools, { receivedFrom }))
+  const logs: EventLogs = nats?.logs ?? spools
+  primary.reportLowMarkOf(logs.events)
   return {
-    spools,
+    logs,
     async close() {
-      await Promise.all(Object.values(spools).map((spool) => spool.close()))
+      await Promise.all(Object.values(logs).map((log) => log.close()))
+      await nats?.close()
       await lock.release()
     },
   }

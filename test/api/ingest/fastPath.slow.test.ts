@@ -53,7 +53,8 @@ function post(
 
 /** Results that must be the same for every path of a beacon. */
 const comparable = ({ status, headers, body }: Answer) => {
-  const { date: _date, ...told } = headers
+  const { date: _date, 'x-request-id': requestId, ...told } = headers
+  expect(requestId).toMatch(/^[0-9a-f-]{36}$/)
   const { request_id, ...said } = body
   return {
     status,

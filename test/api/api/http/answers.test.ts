@@ -47,6 +47,21 @@ const errorBody = (error: string) => ({
   request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
 })
 
+test('every answer names its request', async () => {
+  const answers = await Promise.all([
+    ask(service, '/healthz'),
+    ask(service, '/nothing'),
+    postBeacon(service.url, beaconOf(service, [customEvent()])),
+  ])
+  const named = answers.map(({ headers }) => headers.get('x-request-id'))
+  expect(new Set(named).size).toBe(3)
+  for (const id of named) expect(id).toMatch(/^[0-9a-f-]{36}$/)
+  const { request_id } = (await answers[1]!.json()) as { request_id: string }
+  expect(named[1]).toBe(request_id)
+  const { headers, body } = await exchange('what is this?\r\n\r\n')
+  expect(headers).toContain(`X-Request-Id: ${(body as { request_id: string }).request_id}`)
+})
+
 describe('an error has the body of all others', () => {
   const get = (path: string, headers = '', method = 'GET') =>
     `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`

@@ -1,0 +1,70 @@
+import type { NatsSettings } from '../../config.ts'
+import { type NatsLink, openNatsLink } from '../../ingest/nats/natsLink.ts'
+import { readProgress } from '../../ingest/nats/partitionLeases.ts'
+import { allStreams, infoOf } from '../../ingest/nats/streams.ts'
+import { openPostgres } from '../../platform/postgres/pool.ts'
+import { type Finding, found } from './finding.ts'
+
+const connectMsMax = 5_000
+
+/** Checks the replicated log: its servers, the replicas of each stream, and whether all partitions have an owner. */
+export async function examineLog(
+  settings: NatsSettings | null,
+  postgresUrl: string,
+): Promise<Finding[]> {
+  if (!settings) return []
+  const link = await openNatsLink(settings.servers)
+  const postgres = openPostgres(postgresUrl, () => {})
+  try {
+    if (!(await isConnected(link)))
+      return [found('NATS cannot be reached', 'check NATS_URL and the servers')]
+    const { manager } = await link.ready()
+    const names = allStreams(settings).map(({ name }) => name)
+    const infos = await Promise.all(names.map((name) => infoOf(manager, name)))
+    const missing = names.filter((_, at) => !infos[at])
+    const weak = infos.flatMap((info) =>
+      info?.cluster?.replicas?.some(({ current, offline }) => offline || !current)
+        ? [info.config.name]
+        : [],
+    )
+    const { rows } = await postgres.query<{ stream: string }>(
+      `SELECT stream FROM event_log_partitions
+       WHERE stream = ANY($1) AND (owner IS NULL OR expires_at < clock_timestamp())`,
+      [names],
+    )
+    const { committed } = await readProgress(postgres, names)
+    const waiting = infos.reduce(
+      (sum, info, at) => sum + Math.max(0, (info?.state.last_seq ?? 0) - committed[at]!),
+      0,
+    )
+    return [
+      found('NATS answers'),
+      found(
+        `${names.length} streams`,
+        missing.length > 0 ? `start a collector, which creates ${missing.join(', ')}` : null,
+      ),
+      found(
+        'the replicas of the log',
+        weak.length > 0 ? `some are offline or behind: ${weak.join(', ')}` : null,
+      ),
+      found(
+        `${waiting} messages of the log wait for ClickHouse`,
+        rows.length > 0
+          ? `no collector consumes ${rows.map(({ stream }) => stream).join(', ')}`
+          : null,
+      ),
+    ]
+  } finally {
+    await Promise.all([link.close(), postgres.end()])
+  }
+}
+
+function isConnected(link: NatsLink): Promise<boolean> {
+  return Promise.race([
+    link.ready().then(
+      () => true,
+      () => false,
+    ),
+    new Promise<boolean>((resolve) => setTimeout(resolve, connectMsMax, false).unref()),
+  ])
+}

@@ -1,0 +1,128 @@
+/** The parts of one machine that use the log in NATS, in the process of the test. */
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inject } from 'vitest'
+import type { NatsSettings } from '../../collector/config.ts'
+import type { NatsLink } from '../../collector/ingest/nats/natsLink.ts'
+import { type NatsShipping, openNatsShipping } from '../../collector/ingest/nats/natsShipping.ts'
+import { openNatsLogs } from '../../collector/ingest/nats/openNatsLogs.ts'
+import { allStreams, infoOf } from '../../collector/ingest/nats/streams.ts'
+import { makeSpool, openSpools } from '../../collector/ingest/spool/spools.ts'
+import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
+import { registerCollector } from '../../collector/platform/collectors.ts'
+import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
+import { waitFor } from '../harness/service.ts'
+
+/** The stores that the machines of a test share. */
+export interface Shared {
+  clickhouse: ClickHouse
+  postgres: Postgres
+  settings: NatsSettings
+  close(): Promise<void>
+}
+
+/** Opens empty stores, and names a log of the test's own. */
+export async function openShared(
+  servers: string[],
+  more: Partial<NatsSettings> = {},
+): Promise<Shared> {
+  const [database, url] = await Promise.all([newClickHouseDatabase(), newPostgresDatabase()])
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  const postgres = openPostgres(url, () => {})
+  return {
+    clickhouse,
+    postgres,
+    settings: {
+      servers,
+      prefix: `t${randomUUID().slice(0, 8)}`,
+      replicas: 3,
+      partitions: 4,
+      whenAway: 'spool',
+      ...more,
+    },
+    async close() {
+      await Promise.all([clickhouse.close(), postgres.end()])
+    },
+  }
+}
+
+export type Machine = Awaited<ReturnType<typeof startMachine>>
+
+/** Starts a machine: a worker's logs, and the primary's part, which consumes unless `consumes` is false. */
+export async function startMachine(shared: Shared, { consumes = true, isConnected = true } = {}) {
+  const { settings, postgres } = shared
+  const directory = mkdtempSync(join(tmpdir(), 'footfall-machine-'))
+  const collectorId = randomUUID()
+  const { mark } = await registerCollector(postgres, collectorId)
+  const told = { shipped: 0, duplicates: 0, deadLetters: [] as string[], retries: [] as string[] }
+  const log = { warn: () => {}, error: () => {} }
+  const shipping: NatsShipping = await openNatsShipping({
+    settings,
+    postgres,
+    clickhouse: shared.clickhouse,
+    consumerId: consumes ? collectorId : null,
+    deadLetterDirectory: join(directory, 'dead'),
+    observe: () => ({
+      shipped: (rows) => (told.shipped += rows),
+      duplicates: (lines) => (told.duplicates += lines.length),
+      deadLetter: (reason) => told.deadLetters.push(reason),
+      retry: (error) => told.retries.push(error.message),
+    }),
+    log: log as never,
+  })
+  const spoolDirectory = join(directory, 'spool', '0')
+  mkdirSync(spoolDirectory, { recursive: true })
+  makeSpool(spoolDirectory)
+  const sealed: string[] = []
+  const spools = openSpools(
+    spoolDirectory,
+    { bytesMax: 64 * 1024 * 1024, receivedFrom: mark, clock: undefined },
+    {
+      sealed: (table, path) => {
+        sealed.push(path)
+        shipping.forwarders[table].add(path)
+      },
+      commit: () => {},
+      noRoom: () => {},
+    },
+  )
+  const { logs, link, close } = await openNatsLogs(settings, spools, { receivedFrom: mark })
+  if (isConnected) await untilReady(link, settings)
+  return {
+    collectorId,
+    directory,
+    shipping,
+    logs,
+    told,
+    /** Segments that its spool has sealed. */
+    sealed,
+    /** The time until which ClickHouse has all its events. */
+    async completeUntil(): Promise<number> {
+      const { committed, doubtfulFrom } = await shipping.readProgress()
+      logs.events.noteCommitted?.(committed)
+      return Math.min(logs.events.lowMark(), shipping.forwarders.events.lowMark, doubtfulFrom)
+    },
+    async stop({ keepsDisk = false } = {}): Promise<boolean> {
+      await Promise.all(Object.values(logs).map((each) => each.close()))
+      await close()
+      const isComplete = await shipping.stop()
+      if (!keepsDisk) rmSync(directory, { recursive: true, force: true })
+      return isComplete
+    },
+  }
+}
+
+/** Waits until all streams have a leader. Until then, rows would go into the spool. */
+async function untilReady(link: NatsLink, settings: NatsSettings): Promise<void> {
+  const { manager } = await link.ready()
+  await waitFor('the streams', () =>
+    Promise.all(allStreams(settings).map(({ name }) => infoOf(manager, name))).then(
+      (found) => found.every((info) => info?.cluster?.leader),
+      () => false,
+    ),
+  )
+}

@@ -1,0 +1,160 @@
+/** The log in NATS JetStream, with three real servers: ClickHouse has each acknowledged event once. */
+import { existsSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { LogUnavailable } from '../../collector/ingest/log/eventLog.ts'
+import { type NatsServers, startNatsServers } from '../harness/natsServers.ts'
+import { waitFor } from '../harness/service.ts'
+import { ids, row, storedIds } from '../spool/segments.ts'
+import { type Machine, openShared, type Shared, startMachine } from './logParts.ts'
+
+let nats: NatsServers
+let shared: Shared
+let machines: Machine[]
+
+beforeAll(async () => {
+  nats = await startNatsServers()
+}, 60_000)
+afterAll(() => nats.stop())
+beforeEach(async () => {
+  await nats.startAgain()
+  shared = await openShared(nats.urls)
+  machines = []
+})
+afterEach(async () => {
+  await nats.startAgain()
+  await Promise.all(machines.map((machine) => machine.stop()))
+  await shared.close()
+})
+
+const start = async (
+  ...options: Parameters<typeof startMachine> extends [unknown, ...infer R] ? R : never
+) => {
+  const machine = await startMachine(shared, ...options)
+  machines.push(machine)
+  return machine
+}
+
+const rowsOf = (all: readonly string[]) => all.map((id) => row(id))
+
+/** Appends rows one call after another, and returns the ids that were acknowledged. */
+async function appendAll({ logs }: Machine, all: readonly string[], each = 10): Promise<void> {
+  for (let from = 0; from < all.length; from += each)
+    await logs.events.append(rowsOf(all.slice(from, from + each)))
+}
+
+const untilStored = (all: readonly string[]) =>
+  waitFor('the events', async () => (await storedIds(shared.clickhouse)).length >= all.length)
+
+describe('append, consume and commit', () => {
+  test('acknowledged rows are stored once, and the watermark passes them only then', async () => {
+    const machine = await start()
+    const all = ids(500)
+    const before = Date.now()
+    await appendAll(machine, all)
+    const after = Date.now()
+    await waitFor('the watermark', async () => (await machine.completeUntil()) > after)
+    expect(await storedIds(shared.clickhouse)).toEqual(all)
+    expect(machine.sealed).toEqual([])
+    expect(before).toBeLessThan(after)
+  })
+
+  test('an id that comes again, to any machine, is stored once', async () => {
+    const [one, other] = [await start(), await start()]
+    const all = ids(200)
+    await Promise.all([appendAll(one, all), appendAll(other, all.toReversed())])
+    await appendAll(other, all)
+    const now = Date.now()
+    await waitFor('both', async () =>
+      (await Promise.all(machines.map((each) => each.completeUntil()))).every((mark) => mark > now),
+    )
+    expect(await storedIds(shared.clickhouse)).toEqual(all)
+    expect(one.told.duplicates + other.told.duplicates).toBe(400)
+  })
+
+  test('machines share the partitions, and one that stops in order hands its part over', async () => {
+    const [one, other] = [await start(), await start()]
+    await waitFor('equal shares', () => {
+      const [left, right] = [one.shipping.owned(), other.shipping.owned()]
+      return left.length === 3 && right.length === 3 && new Set([...left, ...right]).size === 6
+    })
+    const all = ids(100)
+    await appendAll(one, all)
+    machines = [other]
+    expect(await one.stop()).toBe(true)
+    await waitFor('the other', () => other.shipping.owned().length === 6)
+    const more = ids(100)
+    await appendAll(other, more)
+    await untilStored([...all, ...more])
+    expect(await storedIds(shared.clickhouse)).toEqual([...all, ...more].sort())
+  })
+})
+
+describe('NATS fails', () => {
+  test('a killed node loses and doubles nothing, and rows stay acknowledged', async () => {
+    const machine = await start()
+    const all = ids(600)
+    await appendAll(machine, all.slice(0, 200))
+    await nats.kill(0)
+    await appendAll(machine, all.slice(200, 400))
+    await nats.startAgain()
+    await nats.kill(1)
+    await appendAll(machine, all.slice(400))
+    const now = Date.now()
+    await waitFor('the watermark', async () => (await machine.completeUntil()) > now)
+    expect(await storedIds(shared.clickhouse)).toEqual(all)
+  })
+
+  test('without NATS, the spool keeps rows and forwards them later; the watermark waits', async () => {
+    const machine = await start()
+    const all = ids(300)
+    await appendAll(machine, all.slice(0, 100))
+    await Promise.all([nats.kill(0), nats.kill(1), nats.kill(2)])
+    const away = Date.now()
+    await appendAll(machine, all.slice(100))
+    await delay(1_500)
+    expect(await machine.completeUntil()).toBeLessThanOrEqual(Date.now() - 1_000)
+    expect(await machine.completeUntil()).toBeLessThan(away + 5_000)
+    await nats.startAgain()
+    const now = Date.now()
+    await waitFor('the watermark', async () => (await machine.completeUntil()) > now)
+    expect(await storedIds(shared.clickhouse)).toEqual(all)
+    expect(machine.sealed.length).toBeGreaterThan(0)
+    await waitFor('the spool to be empty', () => machine.sealed.every((path) => !existsSync(path)))
+  })
+
+  test('with `refuse`, appends fail, and a repetition is stored once', async () => {
+    shared.settings.whenAway = 'refuse'
+    const machine = await start()
+    const all = ids(60)
+    await appendAll(machine, all.slice(0, 20))
+    await Promise.all([nats.kill(0), nats.kill(1), nats.kill(2)])
+    await expect(machine.logs.events.append(rowsOf(all.slice(20)))).rejects.toThrow(LogUnavailable)
+    expect(machine.logs.events.trouble).toMatch(/NATS/)
+    await nats.startAgain()
+    await waitFor('NATS', async () =>
+      machine.logs.events.append(rowsOf(all.slice(20))).then(
+        () => true,
+        () => false,
+      ),
+    )
+    const now = Date.now()
+    await waitFor('the watermark', async () => (await machine.completeUntil()) > now)
+    expect(await storedIds(shared.clickhouse)).toEqual(all)
+    expect(machine.sealed).toEqual([])
+  })
+
+  test('a machine starts, acknowledges and stops without NATS, and the next start forwards its rows', async () => {
+    const absent = { ...shared, settings: { ...shared.settings, servers: ['nats://127.0.0.1:1'] } }
+    const lonely = await startMachine(absent, { isConnected: false })
+    const all = ids(50)
+    await appendAll(lonely, all)
+    expect(await lonely.stop({ keepsDisk: true })).toBe(false)
+    expect(await storedIds(shared.clickhouse)).toEqual([])
+    const machine = await start()
+    for (const path of lonely.sealed) machine.shipping.forwarders.events.add(path)
+    const now = Date.now()
+    await waitFor('the watermark', async () => (await machine.completeUntil()) > now)
+    expect(await storedIds(shared.clickhouse)).toEqual(all)
+  })
+})
