@@ -23,6 +23,8 @@ const programs = {
   pgbouncer: '/usr/sbin/pgbouncer',
   // Brings promtool, which tests the alert rules.
   prometheus: '/usr/bin/promtool',
+  // The servers of the replicated log.
+  'nats-server': '/usr/sbin/nats-server',
   // Runs the tests of the Python client.
   'python3-pytest': '/usr/bin/pytest-3',
 }

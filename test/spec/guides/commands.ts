@@ -21,7 +21,7 @@ const help = async (path: string[]): Promise<string> =>
 export async function troubleWith(command: string): Promise<string | null> {
   const words = [...command.matchAll(/"[^"]*"|'[^']*'|\S+/g)].map(([word]) => word)
   const options = words.filter((word) => word.startsWith('--'))
-  const path = words.slice(0, 2).filter((word) => /^[a-z][a-z-]*$/.test(word))
+  const path = words.slice(0, 2).filter((word) => /^[a-z][a-z0-9-]*$/.test(word))
   let text = await help(path)
   // The second word may be an argument.
   if (path.length === 2 && !text.includes(`Usage: footfall ${path.join(' ')} `)) path.pop()
