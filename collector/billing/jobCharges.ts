@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ApiError } from '../api/http/errors.ts'
+import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidOfDigest } from '../platform/uuidOfDigest.ts'
 import type { Caller } from './admission.ts'
 import type { Billing } from './billing.ts'
@@ -30,8 +31,19 @@ export async function refusalOf(billing: Billing, charge: JobCharge): Promise<Re
   return refusalBy(() => admit(billing, charge))
 }
 
-/** Charges the records of a job, in all tries once. Returns the code of a refusal, or null. */
-export async function chargeJob(billing: Billing, charge: JobCharge): Promise<RefusalCode | null> {
+/**
+ * Charges the records of a job, in all tries once. Returns the code of a refusal, or null. A repeat is never refused:
+ * its own charge may have used up the budget.
+ */
+export async function chargeJob(
+  { billing, postgres }: { billing: Billing; postgres: Queryable },
+  charge: JobCharge,
+): Promise<RefusalCode | null> {
+  const { rowCount } = await postgres.query(
+    "SELECT FROM ledger WHERE request_id = $1 AND kind = 'charge'",
+    [charge.requestId],
+  )
+  if (rowCount !== 0) return null
   return refusalBy(async () => (await admit(billing, charge)).settle(charge.records))
 }
 

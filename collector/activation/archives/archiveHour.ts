@@ -80,9 +80,10 @@ export async function archiveHour(
     if (refusal !== null) return { by: refusal, reason: refusalReasons[refusal] }
     for (const file of files) {
       signal.throwIfAborted()
-      await storeFile(deps, { turn, file, destination }, signal)
+      // A deleted archive has no files any more, and would overwrite the manifest with an empty one.
+      if (!(await storeFile(deps, { turn, file, destination }, signal))) return null
     }
-    for (const day of new Set(files.map(({ hour_ms }) => dayOf(hour_ms))))
+    for (const day of await readDays(deps, archive))
       await storeManifest(deps.postgres, destination, archive, day)
   } catch (error) {
     if (error instanceof DestinationError) return { by: 'destination', reason: error.message }
@@ -96,7 +97,10 @@ export async function archiveHour(
   return null
 }
 
-/** Returns the files of a turn. Their names are fixed in the first try. */
+/**
+ * Returns the files of a turn that are not stored yet. Their names are fixed in the first try. An hour whose events were
+ * deleted since then has no file.
+ */
 async function planFiles(
   deps: ArchiveDeps,
   { archive_id, next_ms }: DueArchive,
@@ -106,6 +110,11 @@ async function planFiles(
   const hours = await clickhouse.rows<{ hour_ms: number; rows: number }>(hoursQuery(turn))
   return inTransaction(deps.postgres, async (client) => {
     await client.query('SELECT FROM archives WHERE archive_id = $1 FOR UPDATE', [archive_id])
+    await client.query(
+      `DELETE FROM archive_files
+       WHERE archive_id = $1 AND run_hour = $2 AND stored_at IS NULL AND hour <> ALL($3::timestamptz[])`,
+      [archive_id, new Date(next_ms), hours.map(({ hour_ms }) => new Date(hour_ms))],
+    )
     await client.query(
       `INSERT INTO archive_files (file_id, archive_id, hour, part, run_hour, rows)
        SELECT file_id, $1, hour, 1 + (
@@ -130,15 +139,27 @@ async function planFiles(
   })
 }
 
+/** Returns the days of a turn's files, also of those that an earlier try stored before its process died. */
+async function readDays(
+  { postgres }: ArchiveDeps,
+  { archive_id, next_ms }: DueArchive,
+): Promise<Set<string>> {
+  const { rows } = await postgres.query<{ hour: Date }>(
+    'SELECT hour FROM archive_files WHERE archive_id = $1 AND run_hour = $2 AND stored_at IS NOT NULL',
+    [archive_id, new Date(next_ms)],
+  )
+  return new Set(rows.map(({ hour }) => dayOf(hour.getTime())))
+}
+
 /** Charges the events of the turn on the meter of the tier web_event, before the first file is sent. */
 async function charge(
-  { billing }: ArchiveDeps,
+  deps: ArchiveDeps,
   { archive_id, organization_id, project_id, next_ms }: DueArchive,
   files: readonly PlannedFile[],
 ): Promise<RefusalCode | null> {
   const records = files.reduce((sum, { rows }) => sum + rows, 0)
   if (records === 0) return null
-  return chargeJob(billing, {
+  return chargeJob(deps, {
     requestId: digestId(`archive ${archive_id} ${next_ms}`),
     organizationId: organization_id,
     projectId: project_id,
@@ -148,11 +169,12 @@ async function charge(
   })
 }
 
+/** Uploads a file. Returns false if its archive was deleted meanwhile. */
 async function storeFile(
   deps: ArchiveDeps,
   { turn, file, destination }: { turn: Turn; file: PlannedFile; destination: Destination },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { postgres, temporaryDirectory } = deps
   const { file_id, hour_ms, part, rows } = file
   const path = join(temporaryDirectory, `archive-${file_id}`)
@@ -162,10 +184,11 @@ async function storeFile(
     const name = fileName(turn.projectId, hour_ms, part)
     const { bytes, sha256 } = await saveStream(result, path, { name, rows })
     await destination.putFile!({ name, content: { path, bytes, sha256 } })
-    await postgres.query(
+    const { rowCount } = await postgres.query(
       'UPDATE archive_files SET bytes = $2, sha256 = $3, stored_at = now() WHERE file_id = $1',
       [file_id, bytes, sha256],
     )
+    return rowCount === 1
   } finally {
     await rm(path, { force: true })
   }

@@ -19,9 +19,11 @@ export interface Rule {
   readonly entity: 'people' | 'companies' | null
 }
 
-/** The first event of a person in the window. */
+/** The first event of a person on a day in the window. */
 export interface MatchedPerson {
   readonly hem: string
+  /** The UTC day of its receipt, which no later read of the event changes. */
+  readonly day: string
   readonly event_id: string
   readonly ts_millis: number
   readonly received_ms: number
@@ -34,10 +36,15 @@ export const peopleMax = 500
 const latenessMs = 3_600_000
 
 /**
- * The people of a rule whose events arrived in the window, first come first. `erased` are the hems of people who
- * are being erased.
+ * The people of a rule whose events arrived in the window, first come first, after `last`. `erased` are the hems of
+ * people who are being erased.
  */
-export function matchQuery(rule: Rule, window: Window, erased: readonly string[]): Query {
+export function matchQuery(
+  rule: Rule,
+  window: Window,
+  erased: readonly string[],
+  last?: MatchedPerson,
+): Query {
   const { organization_id, project_id } = rule
   const { bind, params } = bindings()
   const hidden = suppressedPeople(organization_id, erased, bind)
@@ -58,11 +65,16 @@ export function matchQuery(rule: Rule, window: Window, erased: readonly string[]
     },
     bind,
   )
-  const sql = `SELECT ${numberAsHem('person')} AS hem, toString(argMin(_event, (_received, _event))) AS event_id,
+  const rest = last
+    ? `HAVING (received_ms, hem) > (${bind('Float64', last.received_ms)}, ${bind('String', last.hem)})`
+    : ''
+  const sql = `SELECT ${numberAsHem('person')} AS hem, toString(_day) AS day,
+  toString(argMin(_event, (_received, _event))) AS event_id,
   toFloat64(argMin(_millis, (_received, _event))) AS ts_millis,
   toFloat64(toUnixTimestamp64Milli(min(_received))) AS received_ms
 FROM (
-  SELECT ${personOf(hemNumber)} AS person, event_id AS _event, ts_millis AS _millis, received_at AS _received FROM events
+  SELECT ${personOf(hemNumber)} AS person, event_id AS _event, ts_millis AS _millis,
+    received_at AS _received, toDate(received_at, 'UTC') AS _day FROM events
   WHERE ${[
     ...conditions,
     `ts_millis >= ${bind('Int64', window.startMs - latenessMs)}`,
@@ -71,7 +83,8 @@ FROM (
     ...personConditions(rule, bind),
   ].join('\n    AND ')}
 )
-GROUP BY person
+GROUP BY person, _day
+${rest}
 ORDER BY received_ms, hem
 LIMIT ${bind('UInt32', peopleMax)}`
   return { sql, params }
@@ -103,7 +116,7 @@ function personConditions({ match, build_id, entity }: Rule, bind: Bind): readon
   }
 }
 
-/** The projects among `projects` that received events in the window. */
+/** The projects among `projects`, at most those of one bound array, that received events in the window. */
 export const activeProjectsQuery = (projects: readonly string[], window: Window): Query => ({
   sql: `SELECT DISTINCT project_id FROM events
 WHERE project_id IN {projects:Array(UUID)} AND ts_millis >= {from:Int64} - ${latenessMs}

@@ -2,6 +2,7 @@ import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Billing } from '../../billing/billing.ts'
 import { digestId, refusalOf } from '../../billing/jobCharges.ts'
 import { meterOfTier } from '../../billing/meters.ts'
+import { chunked } from '../../events/query/chunked.ts'
 import { createCompleteUntil } from '../../events/query/completeUntil.ts'
 import { erasedHems } from '../../events/query/suppressedPeople.ts'
 import type { Window } from '../../events/query/window.ts'
@@ -40,6 +41,8 @@ interface ActiveRule extends Rule {
 const overlapMs = 15_000
 /** After an interruption, older visits are not reported, because their messages would come too late. */
 const backlogMs = 600_000
+/** Most queries of a rule in a pass, so that no rule delays the others for long. */
+const queriesMax = 20
 /** How long a rule without events may keep its old position, which saves writes. */
 const idleMs = 10_000
 
@@ -59,11 +62,12 @@ export async function matchVisits(
     endMs,
   })
   const startMs = Math.min(...rules.map((rule) => windowOf(rule).startMs))
-  const projects = [...new Set(rules.map(({ project_id }) => project_id))]
-  const active = await clickhouse.live.rows<{ project_id: string }>(
-    activeProjectsQuery(projects, { startMs, endMs }),
-  )
-  const activeIds = new Set(active.map(({ project_id }) => project_id))
+  const activeIds = new Set<string>()
+  for (const projects of chunked([...new Set(rules.map(({ project_id }) => project_id))])) {
+    const query = activeProjectsQuery(projects, { startMs, endMs })
+    for (const { project_id } of await clickhouse.live.rows<{ project_id: string }>(query))
+      activeIds.add(project_id)
+  }
   for (const rule of rules) {
     signal.throwIfAborted()
     try {
@@ -112,40 +116,46 @@ async function matchRule(
   const { organization_id: organizationId } = rule
   const reader = openQueryExecutor({ organizationId, mode: 'live' }, { effort: 'page', signal })
   const erased = await erasedHems(postgres, organizationId)
-  const people = await reader.rows<MatchedPerson>(matchQuery(rule, window, erased))
-  const isFull = people.length === peopleMax
-  await storeMatches(postgres, rule, people, isFull ? people.at(-1)!.received_ms : window.endMs)
+  let last: MatchedPerson | undefined
+  // The next pass reads the overlap again, so it alone would never get past more people than one query returns.
+  for (let queries = 0; queries < queriesMax; queries++) {
+    const people = await reader.rows<MatchedPerson>(matchQuery(rule, window, erased, last))
+    last = people.length === peopleMax ? people.at(-1) : undefined
+    const isStored = await storeMatches(postgres, rule, people, last?.received_ms ?? window.endMs)
+    if (!last || !isStored) return
+  }
 }
 
-/** Stores new matches and the rule's position. A rule that was edited meanwhile is matched again. */
+/** Stores new matches and the rule's position. Returns false for a rule that was edited meanwhile: it is matched again. */
 async function storeMatches(
   postgres: Postgres,
   { visit_alert_id, project_id, version }: ActiveRule,
   people: readonly MatchedPerson[],
   checkedMs: number,
-): Promise<void> {
-  const day = new Date(checkedMs).toISOString().slice(0, 10)
-  await inTransaction(postgres, async (client) => {
+): Promise<boolean> {
+  return inTransaction(postgres, async (client) => {
     const { rowCount } = await client.query(
       `UPDATE visit_alerts SET checked_until = greatest(checked_until, $3)
        WHERE visit_alert_id = $1 AND version = $2 AND active`,
       [visit_alert_id, version, new Date(checkedMs)],
     )
-    if (rowCount === 0 || people.length === 0) return
+    if (rowCount === 0 || people.length === 0) return rowCount !== 0
     await client.query(
       `INSERT INTO visit_alert_matches (match_id, visit_alert_id, person_key, day, event_id, ts_millis)
-       SELECT match_id, $1, person_key, $2, event_id, ts_millis
-       FROM unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::bigint[]) AS found (match_id, person_key, event_id, ts_millis)
+       SELECT match_id, $1, person_key, day, event_id, ts_millis
+       FROM unnest($2::date[], $3::uuid[], $4::uuid[], $5::uuid[], $6::bigint[])
+         AS found (day, match_id, person_key, event_id, ts_millis)
        ON CONFLICT DO NOTHING`,
       [
         visit_alert_id,
-        day,
+        people.map(({ day }) => day),
         people.map(() => uuidV7()),
-        people.map(({ hem }) => personKey(project_id, hem, day)),
+        people.map(({ hem, day }) => personKey(project_id, hem, day)),
         people.map(({ event_id }) => event_id),
         people.map(({ ts_millis }) => ts_millis),
       ],
     )
+    return true
   })
 }
 

@@ -67,20 +67,18 @@ async function reportMatch(
   if (!visitor?.hem || (await erasedHems(postgres, organizationId)).includes(String(visitor.hem)))
     return forget(deps, match)
   const session = await readSession(reader, match, String(visitor.cookie_id), deps.now())
-  const requestId = digestId(`${match.person_key} ${tier}`)
-  if (!(await isCharged(deps, requestId))) {
-    const refusal = await chargeJob(deps.billing, {
-      requestId,
-      organizationId,
-      projectId: project_id,
-      callerId: match.visit_alert_id,
-      meter: meterOfTier[tier],
-      records: 1,
-    })
-    if (refusal !== null) {
-      await notePause(postgres, match, refusal)
-      return forget(deps, match)
-    }
+  // Free if this rule or another one has reported the person at this tier today.
+  const refusal = await chargeJob(deps, {
+    requestId: digestId(`${match.person_key} ${tier}`),
+    organizationId,
+    projectId: project_id,
+    callerId: match.visit_alert_id,
+    meter: meterOfTier[tier],
+    records: 1,
+  })
+  if (refusal !== null) {
+    await notePause(postgres, match, refusal)
+    return forget(deps, match)
   }
   await inTransaction(postgres, async (client) => {
     const { rowCount } = await client.query(
@@ -101,15 +99,6 @@ async function forget({ postgres }: MatchDeps, { match_id }: ClaimedMatch): Prom
     'DELETE FROM visit_alert_matches WHERE match_id = $1 AND event_id IS NOT NULL',
     [match_id],
   )
-}
-
-/** Whether the person was charged at this tier today, for this rule or another one. */
-async function isCharged({ postgres }: MatchDeps, requestId: string): Promise<boolean> {
-  const { rowCount } = await postgres.query(
-    "SELECT FROM ledger WHERE request_id = $1 AND kind = 'charge'",
-    [requestId],
-  )
-  return rowCount !== 0
 }
 
 const planOf = (

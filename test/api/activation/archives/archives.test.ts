@@ -3,7 +3,12 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from '@aws-sdk/client-s3'
 import { DuckDBInstance } from '@duckdb/node-api'
 import S3rver from 's3rver'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -259,6 +264,61 @@ describe('an archive', () => {
     const { rows } = await readWithDuckDb(project_id, 'SELECT count(*) AS n FROM EVENTS')
     expect(rows).toEqual([{ n: '2' }])
     expect(await charged(project_id)).toEqual([{ meter: 'events', records: 2 }])
+  })
+
+  test('lists a file that was stored before a crash, and forgets one whose events are deleted', async () => {
+    const { project_id, id } = await openArchive()
+    const gone = at(project_id, nine + hour)
+    await events.insert([at(project_id, nine), gone])
+    await archiveUntil(id, nine + 3 * hour)
+    // As after a crash between the last file of each hour and its manifest, in which the second file was not stored.
+    await client.send(
+      new DeleteObjectCommand({
+        Bucket: 'bucket',
+        Key: `raw/project=${project_id}/day=${day}/manifest.json`,
+      }),
+    )
+    await events.postgres.query(
+      'UPDATE archive_files SET stored_at = NULL WHERE archive_id = $1 AND hour = $2',
+      [id, new Date(nine + hour)],
+    )
+    await events.postgres.query('UPDATE archives SET next_hour = starts_at WHERE archive_id = $1', [
+      id,
+    ])
+    await events.clickhouse.live.command({
+      sql: 'ALTER TABLE events DELETE WHERE event_id = {id:UUID} SETTINGS mutations_sync = 2',
+      params: { id: gone.event_id },
+    })
+    await archiveUntil(id, nine + 3 * hour)
+    const { manifest } = await readWithDuckDb(project_id, 'SELECT count(*) AS n FROM EVENTS')
+    expect(manifest).toMatchObject({ rows: 1, files: [{ name: 'hour=09.parquet', rows: 1 }] })
+    expect(await read(id)).toMatchObject({
+      archived_until: new Date(nine + 2 * hour).toISOString(),
+    })
+  })
+
+  test('is repeated after a failure although its own charge used up the budget', async () => {
+    const { project_id, integration_id, id } = await openArchive({ bucket: 'missing' })
+    await events.postgres.query(
+      `INSERT INTO meter_prices (organization_id, meter, micros_per_thousand, free_records_per_month)
+       VALUES ($1, 'events', 1000000, 0)`,
+      [organizationId],
+    )
+    await events.postgres.query(
+      'INSERT INTO project_budgets (project_id, monthly_micros) VALUES ($1, 1000)',
+      [project_id],
+    )
+    await events.insert([at(project_id, nine)])
+    await archiveUntil(id, nine + 2 * hour)
+    expect(await read(id)).toMatchObject({ paused_by: 'destination' })
+    await ask('PATCH', `/api/v1/integrations/${integration_id}`, {
+      settings: { endpoint, bucket: 'bucket', prefix: 'raw/' },
+    })
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await archiveUntil(id, nine + 2 * hour)
+    await events.postgres.query('DELETE FROM meter_prices')
+    expect(await read(id)).toMatchObject({ paused_by: null, files: 1 })
+    expect(await charged(project_id)).toEqual([{ meter: 'events', records: 1 }])
   })
 
   test('waits without budget, and says so', async () => {

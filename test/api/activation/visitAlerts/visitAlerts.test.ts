@@ -227,6 +227,57 @@ describe('a match', () => {
     expect(await charged(project)).toHaveLength(1)
   })
 
+  test('shortly before midnight is reported and charged once', async () => {
+    const midnight = Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000
+    const [project, ada] = [await openProject(), await person()]
+    const id = await rule(project, { kind: 'person', person: ada.hem })
+    await events.postgres.query(
+      'UPDATE visit_alerts SET checked_until = $2 WHERE visit_alert_id = $1',
+      [id, new Date(midnight - 5_000)],
+    )
+    const received_at = new Date(midnight - 3_000).toISOString()
+    await visit(project, ada, { ts_millis: midnight - 3_000, received_at })
+    for (const nowMs of [midnight - 1_000, midnight + 1_000, midnight + 3_000]) {
+      await matchVisits(deps(), nowMs, signal)
+      await report()
+    }
+    expect(await messages(id)).toHaveLength(1)
+    expect(await charged(project)).toHaveLength(1)
+    // A visit of the next day counts again, although the overlap still has the earlier one.
+    const next = new Date(midnight + 2_000).toISOString()
+    await visit(project, ada, { ts_millis: midnight + 2_000, received_at: next })
+    await matchVisits(deps(), midnight + 4_000, signal)
+    await report()
+    expect(await messages(id)).toHaveLength(2)
+  })
+
+  test('of more people than one query returns is stored for each of them', async () => {
+    const project = await openProject()
+    const id = await rule(
+      project,
+      { kind: 'profile', filter: 'event_type:eq:page_view' },
+      { tier: 'resolution_hem' },
+    )
+    const people = Array.from({ length: 1_100 }, () => ({
+      hem: hemOf(`${randomUUID()}@people.example`),
+      cookie_id: randomUUID(),
+    }))
+    await events.know({
+      links: people.map(({ hem, cookie_id }) => linkOf(cookie_id, hem, { source: 'loaded' })),
+    })
+    const nowMs = Date.now()
+    await events.insert(
+      people.map(({ cookie_id }) => eventOf(nowMs, 10, { project_id: project, cookie_id })),
+    )
+    await match()
+    const { rowCount } = await events.postgres.query(
+      'DELETE FROM visit_alert_matches WHERE visit_alert_id = $1',
+      [id],
+    )
+    expect(rowCount).toBe(people.length)
+    await events.app.inject({ method: 'DELETE', url: `${path}/${id}` })
+  })
+
   test('of another organization’s or project’s visit is none', async () => {
     const [project, ada] = [await openProject(), await person()]
     const id = await rule(project, { kind: 'person', person: ada.hem })
