@@ -84,7 +84,7 @@ test.each(['nextjs', 'nuxt', 'sveltekit', 'astro'])(
         60_000,
       )
       await site.visit(`${origin}/?${framework}`, async (page) => {
-        await page.waitForFunction('window.footfall.on')
+        await page.waitForFunction('window.footfall?.on')
         await page.getByRole('button', { name: 'Add to cart' }).click()
         const [tracked] = await site.arrived('custom', `/?${framework}`)
         expect(tracked).toMatchObject({ name: 'added_to_cart', properties: { sku: 'blue-vase' } })
