@@ -11,7 +11,7 @@ import {
   readFiguresRequest,
   selectionQuery,
 } from './figuresRequest.ts'
-import { findImportedDays, ImportedTotals, readImportedTotals } from './imported/importedDays.ts'
+import { ImportedTotals, readImportedTotals } from './imported/importedDays.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
 import { type SessionTotals, sessionEventTotalsQuery, sessionTotalsQuery } from './sessionsQuery.ts'
@@ -101,7 +101,7 @@ export const overviewRoute =
           readOverview(queryExecutor, plan),
           isShare(request.principal) ? null : readBots(queryExecutor, plan),
           request.query.compare ? readOverview(queryExecutor, before(plan)) : null,
-          readImportedTotals(queryExecutor, await findImportedDays(queryExecutor, plan)),
+          readImportedTotals(queryExecutor, plan),
         ])
         return { overview, bots, previous, ...imported, meta: metaOf(request, plan) }
       },

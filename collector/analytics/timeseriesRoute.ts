@@ -19,7 +19,7 @@ import {
   selectionQuery,
 } from './figuresRequest.ts'
 import { conditionsOf, type GoalConditions, readGoals } from './goals.ts'
-import { findImportedDays, ImportedPoints, readImportedPoints } from './imported/importedDays.ts'
+import { ImportedPoints, readImportedPoints } from './imported/importedDays.ts'
 import {
   type Interval,
   intervalFor,
@@ -129,14 +129,7 @@ export const timeseriesRoute =
           readSeries(queryExecutor, plan, wanted, starts),
           compare ? readSeries(queryExecutor, before(plan), wanted, earlier(starts, plan)) : null,
           // Imported figures are of days.
-          isWithinDay(interval)
-            ? {}
-            : readImportedPoints(
-                queryExecutor,
-                await findImportedDays(queryExecutor, plan),
-                starts,
-                plan,
-              ),
+          isWithinDay(interval) ? {} : readImportedPoints(queryExecutor, plan, starts),
         ])
         return { interval, timeseries, previous, ...imported, meta: metaOf(request, plan) }
       },

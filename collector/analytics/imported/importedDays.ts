@@ -111,8 +111,9 @@ const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slic
 /** Sums the imported days; empty if the window has none. */
 export async function readImportedTotals(
   reader: Pick<QueryExecutor, 'rows'>,
-  days: ImportedDays | null,
+  plan: AnalyticsPlan,
 ): Promise<{ imported?: Static<typeof ImportedTotals> }> {
+  const days = await findImportedDays(reader, plan)
   if (!days) return {}
   const rows = await readDays(reader, days)
   if (rows.length === 0) return {}
@@ -124,14 +125,14 @@ export async function readImportedTotals(
 /** Sums the imported days by intervals of a series; empty if the window has none. */
 export async function readImportedPoints(
   reader: Pick<QueryExecutor, 'rows'>,
-  days: ImportedDays | null,
+  plan: AnalyticsPlan,
   starts: readonly number[],
-  { zone }: Pick<AnalyticsPlan, 'zone'>,
 ): Promise<{ imported?: Static<typeof ImportedPoints> }> {
+  const days = await findImportedDays(reader, plan)
   if (!days) return {}
   const points = new Map<number, Figures>()
   for (const row of await readDays(reader, days)) {
-    const startMs = startOfDay(row.day, zone)
+    const startMs = startOfDay(row.day, plan.zone)
     const start = starts.findLast((each) => each <= startMs)
     if (start !== undefined) points.set(start, added(points.get(start) ?? noFigures, row))
   }

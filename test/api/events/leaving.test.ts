@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventOf, openEvents } from './harness.ts'
+import { eventOf, openEvents, projectId } from './harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
 let url: string
@@ -30,13 +30,13 @@ const leaveEarly = (query: string) =>
     asked.end()
   })
 
-/** Disconnects before the answer begins. */
-const leaveAtOnce = () =>
+/** Disconnects before the answer begins, some milliseconds after the request. */
+const leaveAtOnce = (path: string, afterMs = 0) =>
   new Promise<void>((resolve) => {
-    const asked = request(`${url}/api/v3/events/web_event?limit=2000`)
+    const asked = request(`${url}${path}`)
     asked.once('error', () => {})
     asked.once('close', resolve)
-    asked.once('finish', () => setImmediate(() => asked.destroy()))
+    asked.once('finish', () => setTimeout(() => asked.destroy(), afterMs))
     asked.end()
   })
 
@@ -45,8 +45,34 @@ test('callers who leave take no connection to ClickHouse with them', async () =>
   for (let round = 0; round < 5; round += 1) {
     await Promise.all(Array.from({ length: 4 }, () => leaveEarly('')))
     await Promise.all(Array.from({ length: 4 }, () => leaveEarly('select=page_url')))
-    await Promise.all(Array.from({ length: 4 }, leaveAtOnce))
+    await Promise.all(
+      Array.from({ length: 4 }, () => leaveAtOnce('/api/v3/events/web_event?limit=2000')),
+    )
   }
   const answer = await fetch(`${url}/api/v3/events/web_event?limit=2000&select=event_id`)
   expect(((await answer.json()) as { rows: unknown[] }).rows).toHaveLength(2000)
+})
+
+// Node ends a process with an unhandled rejection, and with it the requests of all other callers.
+test('callers who leave figures at any moment leave no rejection unhandled', async () => {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  const paths = [
+    'overview?compare=previous',
+    'timeseries?compare=previous&include=sessions',
+    'breakdown?dimensions=page_path,source',
+    'journeys?',
+    'web-vitals?',
+  ].map(
+    (path) =>
+      `/api/v1/analytics/${path}&project_id=${projectId}&start_ms=${now - 30 * 86_400_000}&end_ms=${now}`,
+  )
+  for (const path of paths) {
+    const { statusCode, body } = await events.app.inject(path)
+    expect(statusCode, body).toBe(200)
+    for (let afterMs = 0; afterMs < 40; afterMs += 2) await leaveAtOnce(path, afterMs)
+  }
+  process.off('unhandledRejection', note)
+  expect(unhandled).toEqual([])
 })
