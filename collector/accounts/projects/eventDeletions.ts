@@ -18,7 +18,8 @@ export const eventDeletions = 'admin.event-deletions'
 
 /**
  * Requests the deletion of the stored events of an object. Call it before the object is deleted, in the same
- * transaction. For a project it records the pixels, because links of identities are found only by pixel.
+ * transaction. For a project it records the pixels, because links of identities are found only by pixel. For an
+ * organization it records the projects, because imported days are found only by project.
  */
 export async function requestDeletion(
   client: Queryable,
@@ -30,12 +31,18 @@ export async function requestDeletion(
     [organizationId, projectId, pixelId],
   )
   await wakeQueue(client, eventDeletions)
-  if (projectId === undefined || pixelId !== undefined) return
-  await client.query(
-    `INSERT INTO event_deletions (deletion_id, organization_id, project_id, pixel_id)
-     SELECT gen_random_uuid(), $1, project_id, pixel_id FROM pixels WHERE project_id = $2`,
-    [organizationId, projectId],
-  )
+  if (projectId === undefined)
+    await client.query(
+      `INSERT INTO event_deletions (deletion_id, organization_id, project_id)
+       SELECT gen_random_uuid(), organization_id, project_id FROM projects WHERE organization_id = $1`,
+      [organizationId],
+    )
+  else if (pixelId === undefined)
+    await client.query(
+      `INSERT INTO event_deletions (deletion_id, organization_id, project_id, pixel_id)
+       SELECT gen_random_uuid(), $1, project_id, pixel_id FROM pixels WHERE project_id = $2`,
+      [organizationId, projectId],
+    )
 }
 
 export interface DeletionDeps {
@@ -71,6 +78,7 @@ export async function deleteRequestedEvents({
     deleteRows(clickhouse, 'events', eventsOf(deletions)),
     deleteRows(clickhouse, 'rejected_events', eventsOf(deletions)),
     deleteRows(clickhouse, 'duplicate_events', eventsOf(deletions)),
+    deleteRows(clickhouse, 'imported_days', importedDaysOf(deletions)),
     deleteLinks(clickhouse, linksOf(deletions)),
   ])
   if (left.includes(true)) return true
@@ -110,6 +118,14 @@ const eventsOf = (deletions: readonly Deletion[]): Query => {
       pixels: pixels.map(({ pixel_id }) => pixel_id!),
     },
   )
+}
+
+/** The rows of imported_days, which have only a project. */
+const importedDaysOf = (deletions: readonly Deletion[]): Query => {
+  const { projects } = sorted(deletions)
+  return anyOf([projects.length > 0 && 'project_id IN {projects:Array(UUID)}'], {
+    projects: projects.map(({ project_id }) => project_id!),
+  })
 }
 
 /** The rows of identity_links, which know no project. */

@@ -78,6 +78,23 @@ const hasRows = (pixel_id: string) =>
     return events === acknowledged.get(pixel_id) && others.every((count) => count > 0)
   })
 
+/** Stores a day of another product for a project. */
+const importDay = (project_id: string) =>
+  clickhouse.command({
+    sql: `INSERT INTO imported_days (project_id, source, date, visitors)
+          SELECT {project_id:UUID}, 'plausible', '2026-01-02', 3`,
+    params: { project_id },
+  })
+
+const hasNoImportedDays = (project_id: string) =>
+  waitFor('the imported days to go', async () => {
+    const days = await clickhouse.rows({
+      sql: 'SELECT 1 FROM imported_days WHERE project_id = {project_id:UUID}',
+      params: { project_id },
+    })
+    return days.length === 0
+  })
+
 const hasNone = (pixel_id: string) =>
   waitFor(
     'the rows to go',
@@ -194,8 +211,10 @@ describe('events', () => {
     for (const pixel of pixels) await isTaken(pixel)
     for (const pixel of pixels) await send(pixel)
     for (const pixel of pixels) await hasRows(pixel)
+    await importDay(project_id)
     await it.done(it.key, 'DELETE /api/v1/project/delete', { project_id, events: 'delete' })
     for (const pixel of pixels) await hasNone(pixel)
+    await hasNoImportedDays(project_id)
   })
 
   test('of a deleted organization go, and its keys and members are let in no more', async () => {
@@ -203,6 +222,11 @@ describe('events', () => {
     await isTaken(stranger.pixel)
     await send(stranger.pixel)
     await hasRows(stranger.pixel)
+    const { rows: projects } = await it.postgres.query<{ project_id: string }>(
+      'SELECT project_id FROM projects WHERE organization_id = $1',
+      [stranger.organization],
+    )
+    for (const { project_id } of projects) await importDay(project_id)
     const gone = { confirm: 'Strangers', events: 'delete' }
     expect(await it.done(stranger.key, 'DELETE /api/v1/organization', gone)).toEqual({
       deleted: true,
@@ -216,6 +240,8 @@ describe('events', () => {
       async () => (await it.ask(stranger.key, 'GET /api/v1/whoami')).status === 401,
     )
     await hasNone(stranger.pixel)
+    expect(projects.length).toBeGreaterThan(0)
+    for (const { project_id } of projects) await hasNoImportedDays(project_id)
     const left = await it.postgres.query(
       `SELECT FROM projects WHERE organization_id = $1 UNION ALL
        SELECT FROM members WHERE organization_id = $1 UNION ALL
