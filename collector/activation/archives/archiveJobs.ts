@@ -29,7 +29,10 @@ export const archiveQueues = (deps: ArchiveJobsDeps): Queue[] => [
   },
 ]
 
-/** Archives all due hours of an archive. The next minute repeats an hour that waits. */
+/** Longest time for one archive, so that others get their turn. */
+const turnMs = 60_000
+
+/** Archives due hours of an archive for a minute. The next minute continues, and repeats an hour that waits. */
 export async function archiveDueHours(
   deps: ArchiveJobsDeps,
   archiveId: string,
@@ -39,7 +42,8 @@ export async function archiveDueHours(
   try {
     await withLease(postgres, `archive ${archiveId}`, async (lease) => {
       const either = AbortSignal.any([signal, lease.signal])
-      while (!either.aborted) {
+      const endsAt = performance.now() + turnMs
+      while (!either.aborted && performance.now() < endsAt) {
         const [archive] = await readDue(deps, archiveId)
         if (!archive) return
         const pause = await archiveHour(deps, archive, either)

@@ -93,9 +93,9 @@ export const windowDeletionQueues = (deps: WindowDeletionDeps): Queue[] => [
 ]
 
 /**
- * Deletes the events of all unfinished requests. A request finishes when no event is left, it is ten minutes old, and
- * every collector has shipped what it had accepted by then. Returns true if events were left. Counted days and hours
- * follow by themselves, because their fingerprints change (analytics/rollup).
+ * Deletes the events of the unfinished requests, of all organizations in turn. A request finishes when no event is left,
+ * it is ten minutes old, and every collector has shipped what it had accepted by then. Returns true if events were left.
+ * Counted days and hours follow by themselves, because their fingerprints change (analytics/rollup).
  */
 export async function deleteWindows({
   postgres,
@@ -104,7 +104,8 @@ export async function deleteWindows({
   const { rows } = await postgres.query<WaitingDeletion>(
     `SELECT deletion_id, organization_id, project_id, pixel_id, start_ms::float8 AS start_ms,
        end_ms::float8 AS end_ms, filter, floor(extract(epoch FROM requested_at) * 1000)::float8 AS requested_ms
-     FROM event_window_deletions WHERE finished_at IS NULL ORDER BY requested_at LIMIT 100`,
+     FROM event_window_deletions WHERE finished_at IS NULL
+     ORDER BY row_number() OVER (PARTITION BY organization_id ORDER BY requested_at), requested_at LIMIT 100`,
   )
   if (rows.length === 0) return false
   const erasedUntil = await readErasedUntil(postgres)
