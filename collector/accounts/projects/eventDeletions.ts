@@ -120,7 +120,7 @@ const eventsOf = (deletions: readonly Deletion[]): Query => {
   )
 }
 
-/** The rows of imported_days, which have only a project. */
+/** SQL condition: the imported days to delete. Their rows name only a project. */
 const importedDaysOf = (deletions: readonly Deletion[]): Query => {
   const { projects } = sorted(deletions)
   return anyOf([projects.length > 0 && 'project_id IN {projects:Array(UUID)}'], {
