@@ -144,6 +144,25 @@ describe('NATS fails', () => {
     expect(machine.sealed).toEqual([])
   })
 
+  // Without a pause between its tries, the publish starved the process: this test would never end.
+  test('with `refuse`, a publish that has no answer leaves the process to others', async () => {
+    Object.assign(shared.settings, { whenAway: 'refuse', servers: [nats.urls[2]] })
+    const machine = await start()
+    const all = ids(40)
+    await appendAll(machine, all.slice(0, 20))
+    // Its node stays, but cannot store: the publish begins with a connection, and loses it.
+    await Promise.all([nats.kill(0), nats.kill(1)])
+    const refused = machine.logs.events.append(rowsOf(all.slice(20)))
+    await expect(refused).rejects.toThrow('NATS did not store the rows')
+    await nats.kill(2)
+    await waitFor('the loss', () => machine.logs.events.trouble === 'NATS is unavailable')
+    await delay(500)
+    await nats.startAgain()
+    const now = Date.now()
+    await waitFor('the watermark', async () => (await machine.completeUntil()) > now)
+    expect(await storedIds(shared.clickhouse)).toEqual(all)
+  })
+
   test('a machine starts, acknowledges and stops without NATS, and the next start forwards its rows', async () => {
     const absent = { ...shared, settings: { ...shared.settings, servers: ['nats://127.0.0.1:1'] } }
     const lonely = await startMachine(absent, { isConnected: false })

@@ -52,6 +52,8 @@ const awayMs = 1_000
 /** Servers accept messages up to 1 MB by default. */
 const messageCharsMax = 300_000
 const readMs = 500
+/** How long it waits before it publishes refused rows again. */
+const retryMs = 100
 
 /**
  * One table's log in NATS JetStream, as a worker sees it. `append` resolves when a majority of the replicas has the
@@ -212,6 +214,8 @@ export class NatsLog implements EventLog {
       this.#giveUp([...lane.group, ...lane.waiting.splice(0)], reason)
       // The rows were refused, but may be stored later. The group holds the low mark until that is known.
       while (whenAway === 'refuse' && !this.#ending.signal.aborted) {
+        // Without a connection, publish fails at once, so a loop without this pause would stop the process.
+        await delay(retryMs)
         const seq = await publish(link, message, publishMs).catch(() => null)
         if (seq === null) continue
         this.#noteAck(lane, seq)
