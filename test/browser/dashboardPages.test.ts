@@ -42,6 +42,8 @@ const pages = (): [path: string, heading: string][] => {
     [`/${organization_id}/projects/${project_id}/exports`, 'Exports'],
     [`/${organization_id}/projects/${project_id}/integrations`, 'Integrations'],
     [`/${organization_id}/projects/${project_id}/webhooks`, 'Webhooks'],
+    [`/${organization_id}/projects/${project_id}/archives`, 'Archives'],
+    [`/${organization_id}/projects/${project_id}/repairs`, 'Repairs'],
     [`/${organization_id}/developers/requests`, 'Requests'],
     [`/${organization_id}/developers/explorer`, 'API explorer'],
     [`/${organization_id}/developers/samples`, 'Code samples'],

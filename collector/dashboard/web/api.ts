@@ -59,6 +59,9 @@ export type AnalyticsAnnotation = Answer<'listAnalyticsAnnotations'>['annotation
 /** A funnel that a project has saved. */
 export type SavedFunnel = Answer<'listAnalyticsSavedFunnels'>['funnels'][number]
 export type List = Answer<'getList'>['list']
+export type Archive = Answer<'getArchive'>['archive']
+export type RejectedEvent = Answer<'listRejectedEvents'>['rejected_events'][number]
+export type EventDeletion = Answer<'listEventDeletions'>['event_deletions'][number]
 export type DailyUsage = Answer<'getDailyUsageByMeter'>['daily'][number]
 /** Charges; amounts are in micros, millionths of a dollar. */
 export type UsageCounts = Pick<DailyUsage, 'records' | 'free_records' | 'amount_micros'>

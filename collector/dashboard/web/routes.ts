@@ -264,6 +264,12 @@ export const projectPlaces: readonly Place[] = [
     ),
   },
   {
+    path: 'archives',
+    name: 'Archives',
+    group: 'Activate',
+    page: lazyPage(() => import('./pages/archives/archives.tsx').then(({ Archives }) => Archives)),
+  },
+  {
     path: 'sharing',
     name: 'Sharing',
     group: 'Project settings',
@@ -288,6 +294,12 @@ export const projectPlaces: readonly Place[] = [
         ({ TrackingPlanPage }) => TrackingPlanPage,
       ),
     ),
+  },
+  {
+    path: 'repairs',
+    name: 'Repairs',
+    group: 'Project settings',
+    page: lazyPage(() => import('./pages/repairs/repairs.tsx').then(({ Repairs }) => Repairs)),
   },
   {
     path: '',

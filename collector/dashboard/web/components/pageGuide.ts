@@ -8,6 +8,8 @@ const guides: readonly (readonly [path: RegExp, guide: string])[] = [
   [/\/intent$/, 'audiences-and-intent#intent'],
   [/\/lists(\/.*)?$/, 'activation#lists'],
   [/\/(exports(\/.*)?|integrations)$/, 'activation#integrations-and-exports'],
+  [/\/archives$/, 'archive'],
+  [/\/repairs$/, 'identity-and-privacy#repair-data'],
   [/\/webhooks(\/.*)?$/, 'activation#webhooks'],
   [/\/sharing$/, 'dashboard#share-links-and-e-mail-summaries'],
   [/\/pixels\/.*$/, 'tracking'],

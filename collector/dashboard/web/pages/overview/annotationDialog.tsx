@@ -2,13 +2,8 @@ import { type AnalyticsAnnotation, api } from '../../api.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
+import { localTime } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
-
-/** Formats a time for a form field: in the user's time zone, to the minute. */
-function localTime(millis: number): string {
-  const at = new Date(millis)
-  return new Date(millis - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}
 
 /** Asks for an annotation, changes one, or deletes it. */
 export function AnnotationDialog({

@@ -1,7 +1,8 @@
-import { ApiError, type TrackingPlan } from '../../api.ts'
+import type { TrackingPlan } from '../../api.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { LinesField, TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
+import { readJson } from '../../components/readJson.ts'
 
 /** An event of the plan, or a new one. */
 export interface EditedEvent {
@@ -50,7 +51,10 @@ export function PlannedEventDialog({
             schema: JSON.stringify(event.schema ?? firstSchema, null, 2),
           }}
           submit={({ name = '', description = '', schema = '' }) => {
-            const planned = { ...(description && { description }), schema: readSchema(schema) }
+            const planned = {
+              ...(description && { description }),
+              schema: readJson(schema, 'schema'),
+            }
             return saveAll({ ...others, [name]: planned })
           }}
           action="Save event"
@@ -74,14 +78,4 @@ export function PlannedEventDialog({
       </fieldset>
     </Dialog>
   )
-}
-
-function readSchema(text: string): Record<string, unknown> {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new ApiError(400, 'invalid_parameter', `Must be JSON: ${(error as Error).message}`, {
-      details: { parameter: 'schema' },
-    })
-  }
 }

@@ -1,0 +1,58 @@
+import { api, type Integration } from '../../api.ts'
+import { Dialog } from '../../components/dialog.tsx'
+import { Select, TextField } from '../../components/fields.tsx'
+import { Form } from '../../components/form.tsx'
+import { costOf, usePrices } from '../../components/prices.ts'
+import { localTime } from '../../components/time.ts'
+import { toast } from '../../components/toast.tsx'
+
+/** Creates an archive in one of the project's buckets. Shows the price before. */
+export function NewArchiveDialog({
+  projectId,
+  buckets,
+  created,
+  close,
+}: {
+  projectId: string
+  buckets: readonly Integration[]
+  created(): Promise<unknown>
+  close(): void
+}) {
+  const prices = usePrices()
+  return (
+    <Dialog title="New archive" close={close}>
+      <Form
+        values={{ starts_at: localTime(Date.now()) }}
+        submit={async ({ integration_id = '', starts_at = '' }) => {
+          await api.createArchive({
+            project_id: projectId,
+            integration_id,
+            starts_at: new Date(starts_at).toISOString(),
+          })
+          toast('Archive created')
+          close()
+          await created()
+        }}
+        action="Create archive"
+        cancel={close}
+      >
+        <Select
+          name="integration_id"
+          label="Bucket"
+          options={Object.fromEntries(buckets.map(({ id, name }) => [id, name]))}
+        />
+        <TextField
+          name="starts_at"
+          label="First hour"
+          hint="In your own time zone, at most 400 days ago. Footfall also copies, and charges, all events since this time."
+          type="datetime-local"
+          required
+        />
+        <p class="hint">
+          Each event is charged once
+          {prices.value ? `: ${costOf(prices.value, 'events', null)}.` : '.'}
+        </p>
+      </Form>
+    </Dialog>
+  )
+}

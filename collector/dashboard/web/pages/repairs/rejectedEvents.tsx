@@ -1,0 +1,72 @@
+import { useState } from 'preact/hooks'
+import { api, type RejectedEvent } from '../../api.ts'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { DataTable } from '../../components/dataTable.tsx'
+import { Section } from '../../components/page.tsx'
+import { exactTime } from '../../components/time.ts'
+import { useQuery } from '../../useQuery.ts'
+import { ResendDialog } from './resendDialog.tsx'
+
+/** Rows of the table at first, and for each further click. */
+const pageRows = 20
+const loadedMax = 1_000
+
+/** The latest rejected events of a project with their reasons; an admin corrects and resends one. */
+export function RejectedEvents({
+  projectId,
+  mayRepair,
+}: {
+  projectId: string
+  mayRepair: boolean
+}) {
+  const asked = useQuery(async () => {
+    const { rejected_events } = await api.listRejectedEvents({
+      project_id: projectId,
+      limit: loadedMax,
+    })
+    // A refused beacon has no stored content that could be corrected.
+    return rejected_events.filter(({ refusal }) => refusal === null)
+  })
+  const [resent, setResent] = useState<RejectedEvent | null>(null)
+  return (
+    <Section
+      title="Rejected events"
+      lead="Events of the last 30 days that the collector could not store. A resent event keeps its id, so it is never stored twice."
+    >
+      <AsyncView query={asked}>
+        {(events) => (
+          <DataTable
+            caption="Rejected events"
+            prefix="rejected-"
+            columns={columns}
+            rows={events}
+            keyOf={({ received_at, event_id, path }) => `${received_at} ${event_id} ${path}`}
+            pageRows={pageRows}
+            {...(mayRepair && { open: (event: RejectedEvent) => setResent(event) })}
+            empty={<p>No event was rejected.</p>}
+          />
+        )}
+      </AsyncView>
+      {resent && (
+        <ResendDialog rejected={resent} sent={asked.reload} close={() => setResent(null)} />
+      )}
+    </Section>
+  )
+}
+
+const columns = [
+  {
+    name: 'received',
+    label: 'Received',
+    value: ({ received_at }: RejectedEvent) => received_at,
+    show: ({ received_at }: RejectedEvent) => exactTime(received_at),
+  },
+  { name: 'type', label: 'Type', value: ({ event_type }: RejectedEvent) => event_type },
+  {
+    name: 'path',
+    label: 'Where',
+    value: ({ path }: RejectedEvent) => path,
+    show: ({ path }: RejectedEvent) => <code>{path || '/'}</code>,
+  },
+  { name: 'message', label: 'Reason', value: ({ message }: RejectedEvent) => message },
+]
