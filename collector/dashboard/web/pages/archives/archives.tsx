@@ -114,7 +114,7 @@ const columnsFor = (buckets: readonly Integration[]) => [
   },
 ]
 
-/** Says what an archive is for, and what it needs first. */
+/** Explains an archive, and asks for a bucket where the project has none. */
 function NoArchives({ projectId, hasBucket }: { projectId: string; hasBucket: boolean }) {
   const pathTo = useProjectPath(projectId)
   return (
