@@ -76,7 +76,7 @@ async function main(): Promise<void> {
     recover: shipping.recover,
     onSealed: (table, path) => shipping.shippers[table].add(path),
     onNoRoom: shipping.makeRoom,
-    measure: createMeasure(stores, shipping, background),
+    measure: createMeasure(config, stores, shipping, background),
     log,
   })
   started.add(() => workers.stop())

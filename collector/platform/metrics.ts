@@ -98,6 +98,16 @@ export const spoolOldestSeconds = new Gauge({
   labelNames: ['table'],
   registers,
 })
+export const spoolMaxBytes = new Gauge({
+  name: 'footfall_spool_max_bytes',
+  help: 'Most bytes of the spool on this machine: FOOTFALL_SPOOL_MB_MAX.',
+  registers,
+})
+export const spoolFreeBytes = new Gauge({
+  name: 'footfall_spool_disk_free_bytes',
+  help: 'Free bytes on the disk of the spool.',
+  registers,
+})
 export const logUp = new Gauge({
   name: 'footfall_log_up',
   help: 'Whether this machine is connected to NATS, 1 or 0. Absent without NATS_URL.',

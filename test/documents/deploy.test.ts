@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { registry } from '../../collector/platform/metrics.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
+// Registers the metric of its pools.
+import '../../collector/platform/postgres/pool.ts'
 
 const directory = join(packageRoot, 'examples/deploy')
 const readText = (path: string) => readFileSync(join(packageRoot, path), 'utf8')
@@ -69,6 +71,23 @@ describe('Compose', () => {
     expect(paths.length).toBeGreaterThan(0)
     for (const path of [...paths, '../../examples/deploy/Dockerfile'])
       expect([path, existsSync(join(directory, path))]).toEqual([path, true])
+  })
+
+  test('the replicas of the cluster are the same for Footfall, ClickHouse and Keeper', () => {
+    const compose = textOf('compose.cluster.yaml')
+    const services = (kind: string) =>
+      [...compose.matchAll(new RegExp(`^ {2}(${kind}\\d):`, 'gm'))].map(([, name]) => name!)
+    const hosts = (text: string, pattern: RegExp) =>
+      [...text.matchAll(pattern)].map(([, name]) => name!)
+    const replicas = services('clickhouse')
+    expect(replicas).toHaveLength(3)
+    const configured = textOf('clickhouse/cluster.xml')
+    expect(hosts(compose, /@(clickhouse\d):8123/g)).toEqual(replicas)
+    expect(hosts(configured, /<host>(clickhouse\d)</g)).toEqual(replicas)
+    const keepers = services('keeper')
+    expect(keepers).toHaveLength(3)
+    expect(hosts(configured, /<host>(keeper\d)</g)).toEqual(keepers)
+    expect(hosts(textOf('clickhouse/keeper.xml'), /<hostname>(keeper\d)</g)).toEqual(keepers)
   })
 
   test('HAProxy’s servers are the services of the cluster', () => {

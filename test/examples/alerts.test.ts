@@ -90,9 +90,30 @@ const expectations: Expectation[] = [
   {
     alert: 'FootfallSpoolFills',
     at: '5m',
-    series: () => [gauge('footfall_spool_bytes', 'table="events"', 6 * 1024 ** 3)],
+    series: () => [
+      gauge('footfall_spool_bytes', 'table="events"', 6 * 1024 ** 3),
+      gauge('footfall_spool_max_bytes', '', 10 * 1024 ** 3),
+    ],
     labels: { ...page, instance },
     summary: `the spool of ${instance} is half full (6GiB); when it is full, beacons are refused`,
+  },
+  {
+    alert: 'FootfallDiskFills',
+    at: '10m',
+    series: () => [
+      gauge('footfall_spool_bytes', 'table="events"', 1024 ** 3),
+      gauge('footfall_spool_max_bytes', '', 10 * 1024 ** 3),
+      gauge('footfall_spool_disk_free_bytes', '', 8 * 1024 ** 3),
+    ],
+    labels: { ...ticket, instance },
+    summary: `the disk of ${instance} has 8GiB free, less than its spool may still need`,
+  },
+  {
+    alert: 'FootfallPoolWaits',
+    at: '10m',
+    series: () => [gauge('footfall_postgres_connections', 'state="waiting"', 3)],
+    labels: { ...ticket, instance },
+    summary: `requests on ${instance} wait for a connection to PostgreSQL`,
   },
   ...['busy', 'internal_error'].map((error) => ({
     alert: 'FootfallBeaconsRefused',

@@ -119,7 +119,7 @@ export async function startBackend() {
     )
   }
 
-  const measure = createMeasure(stores, shipping, background)
+  const measure = createMeasure(config, stores, shipping, background)
   const metrics = async () => {
     await measure()
     return registry.metrics()

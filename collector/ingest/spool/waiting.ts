@@ -1,5 +1,10 @@
-import { type Stats, statSync } from 'node:fs'
-import { spoolBytes, spoolOldestSeconds } from '../../platform/metrics.ts'
+import { type Stats, statfsSync, statSync } from 'node:fs'
+import {
+  spoolBytes,
+  spoolFreeBytes,
+  spoolMaxBytes,
+  spoolOldestSeconds,
+} from '../../platform/metrics.ts'
 import { type SpooledTable, spooledTables, spoolParts, tableDirectories } from './layout.ts'
 import { segmentsIn } from './recover.ts'
 
@@ -16,8 +21,11 @@ export const waitingBytes = (spoolDirectory: string): number =>
     .flatMap((table) => waiting(spoolDirectory, table))
     .reduce((sum, { size }) => sum + size, 0)
 
-/** Updates the metrics of a machine's spool. */
-export function measureSpool(spoolDirectory: string): void {
+/** Updates the metrics of a machine's spool, which may have `bytesMax` bytes, and of its disk. */
+export function measureSpool(spoolDirectory: string, bytesMax: number): void {
+  const { bavail, bsize } = statfsSync(spoolDirectory)
+  spoolMaxBytes.set(bytesMax)
+  spoolFreeBytes.set(bavail * bsize)
   for (const table of spooledTables) {
     const segments = waiting(spoolDirectory, table)
     spoolBytes.set(

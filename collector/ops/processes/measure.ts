@@ -2,6 +2,7 @@ import { measureJobs } from '../../api/health/measureJobs.ts'
 import { measureShards } from '../../api/health/measureShards.ts'
 import { answersInTime } from '../../api/health/watchStores.ts'
 import { measureReports } from '../../billing/reports.ts'
+import type { Config } from '../../config.ts'
 import { measureSpool } from '../../ingest/spool/waiting.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
 import type { Background } from './background.ts'
@@ -16,12 +17,13 @@ const storesMsMax = 1_000
  */
 export const createMeasure =
   (
+    { spoolBytesMax }: Pick<Config, 'spoolBytesMax'>,
     { clickhouse, postgres }: Stores,
     { spoolDirectory, measureLog }: Pick<Shipping, 'spoolDirectory' | 'measureLog'>,
     background: Background | null,
   ) =>
   async (): Promise<void> => {
-    measureSpool(spoolDirectory)
+    measureSpool(spoolDirectory, spoolBytesMax)
     measureLog()
     const measured = Promise.all([
       measureShards(clickhouse.live),

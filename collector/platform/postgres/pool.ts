@@ -1,4 +1,6 @@
 import pg from 'pg'
+import { Gauge } from 'prom-client'
+import { registry } from '../metrics.ts'
 import { currentSimulation } from './simulation.ts'
 
 export type Postgres = pg.Pool
@@ -23,6 +25,7 @@ export function openPostgres(
   pool.on('error', onError)
   // The same applies to a connection in use; its query rejects with the error, so the event is ignored.
   pool.on('connect', (client) => client.on('error', () => {}))
+  pools.add(pool)
   const query = pool.query.bind(pool) as (...given: unknown[]) => unknown
   const querySimulated = async (...given: unknown[]): Promise<unknown> => {
     const simulation = currentSimulation()
@@ -36,3 +39,30 @@ export function openPostgres(
     currentSimulation() ? querySimulated(...given) : query(...given)) as typeof pool.query
   return pool
 }
+
+/** The pools of this process. */
+const pools = new Set<Postgres>()
+
+new Gauge({
+  name: 'footfall_postgres_connections',
+  help: 'Connections to PostgreSQL that are used or idle, and requests that wait for one.',
+  labelNames: ['state'],
+  registers: [registry],
+  collect() {
+    for (const pool of pools) if (pool.ended) pools.delete(pool)
+    const sumOf = (count: (pool: Postgres) => number) =>
+      [...pools].reduce((sum, pool) => sum + count(pool), 0)
+    this.set(
+      { state: 'idle' },
+      sumOf(({ idleCount }) => idleCount),
+    )
+    this.set(
+      { state: 'used' },
+      sumOf(({ idleCount, totalCount }) => totalCount - idleCount),
+    )
+    this.set(
+      { state: 'waiting' },
+      sumOf(({ waitingCount }) => waitingCount),
+    )
+  },
+})

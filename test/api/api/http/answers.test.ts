@@ -428,6 +428,10 @@ test('/metrics tells the lag until events can be read, the spool, the shards of 
   for (const table of ['events', 'rejected_events'])
     for (const name of ['footfall_spool_bytes', 'footfall_spool_oldest_seconds'])
       expect(numberOf(`${name}{table="${table}"}`), `${name} ${table}`).toBeGreaterThanOrEqual(0)
+  expect(numberOf('footfall_spool_max_bytes')).toBe(10_240 * 1024 * 1024)
+  expect(numberOf('footfall_spool_disk_free_bytes')).toBeGreaterThan(0)
+  for (const state of ['used', 'idle', 'waiting'])
+    expect(numberOf(`footfall_postgres_connections{state="${state}"}`)).toBeGreaterThanOrEqual(0)
   expect(numberOf('footfall_clickhouse_shard_up{shard="1"}')).toBe(1)
   for (const state of ['waiting', 'active', 'failed'])
     expect(metrics).toMatch(
