@@ -56,6 +56,7 @@ import type { Ingest } from './ingest/openIngest.ts'
 import { isSitePath } from './ingest/sitePaths.ts'
 import { takeBeaconsInFront } from './ingest/wire/fastPath.ts'
 import { shopRoutes } from './ops/demo/shopRoutes.ts'
+import { inTrace } from './platform/traceContext.ts'
 import type { Services } from './services.ts'
 
 /** Creates the server of FOOTFALL_METRICS_PORT, which serves only the metrics. */
@@ -188,7 +189,8 @@ function newInstance({ config, log, idleConnectionMs }: Services): FastifyInstan
   app.removeContentTypeParser('text/plain')
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    done()
+    const { traceparent } = request.headers
+    inTrace(typeof traceparent === 'string' ? traceparent : undefined, done)
   })
   app.addHook('onRequest', refuseSeveralHosts)
   parseJsonBodies(app)

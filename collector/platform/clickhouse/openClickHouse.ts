@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers'
 import { ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
 import { isSimulated } from '../postgres/simulation.ts'
 import { ClickHouseRefused } from '../storeErrors.ts'
+import { traceHeaders } from '../traceContext.ts'
 import type { ClickHouse, Query } from './client.ts'
 import { insertStatement } from './insertStatement.ts'
 import { insertRaw, openStream, outputSettings } from './stream.ts'
@@ -57,6 +58,7 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
           query: query.sql,
           query_params: { ...query.params },
           format: 'JSONEachRow',
+          http_headers: { ...traceHeaders() },
         })
         .catch(translate)
       return result.json<Row>()

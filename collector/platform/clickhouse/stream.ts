@@ -3,6 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { detachBuffer } from '../detachBuffer.ts'
 import { ClickHouseRefused } from '../storeErrors.ts'
+import { traceHeaders } from '../traceContext.ts'
 import type {
   ListQuery,
   NamedFormat,
@@ -167,6 +168,7 @@ async function post(
         headers: {
           'content-length': parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0),
           ...headers,
+          ...traceHeaders(),
         },
         agent: agents[secure ? 'https:' : 'http:'],
         ...(signal && { signal }),
