@@ -146,7 +146,7 @@ const stallOf = (halves: readonly Half[]): string =>
   median(halves.map(({ stallMs }) => stallMs)).toFixed(1)
 
 /** Both sides run hot code before either is measured. */
-async function warmUp(
+export async function warmUp(
   bench: Bench,
   service: Service,
   urls: string[],
@@ -169,7 +169,8 @@ async function requireAccepted({ demo }: Service, url: string, events: number): 
   if (receipt.accepted !== events) throw new Error(`${url} answered ${JSON.stringify(receipt)}`)
 }
 
-const post = (
+/** Sends beacons with `events` events each for `bench.seconds`, at most `rate` a second. */
+export const post = (
   { seconds, connections }: Bench,
   service: Service,
   url: string,

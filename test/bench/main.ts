@@ -19,6 +19,7 @@ import { lists } from './lists.ts'
 import { lookup } from './lookup.ts'
 import { memory } from './memory.ts'
 import { charges, metering } from './metering.ts'
+import { natsLog } from './natsLog.ts'
 import { neighbours } from './neighbours.ts'
 import { organization } from './organization.ts'
 import { pixelChanges } from './pixelChanges.ts'
@@ -45,6 +46,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   latency,
   'fast-reader': fastReader,
   ship,
+  nats: natsLog,
   imports,
   readable,
   read,

@@ -24,6 +24,12 @@ export interface ConsumersOptions {
 }
 
 const renewMs = 1_000
+/**
+ * An insert costs ClickHouse the same for few rows as for many. So the batches of a machine are older if it owns more
+ * partitions: together they are at most ten inserts a second.
+ */
+const batchMsMin = 400
+const batchMsOfPartition = 100
 
 /** Consumes this machine’s share of all partitions, and follows changes of the share. */
 export class Consumers {
@@ -91,6 +97,7 @@ export class Consumers {
       deadLetterDirectory,
       keepShippedMs,
       observe: this.#observerOf(stream.table),
+      batchMs: () => Math.max(batchMsMin, this.#consumers.size * batchMsOfPartition),
       failed: (error) =>
         log.warn({ stream: stream.name, error: error.message }, 'the log cannot be read'),
     })

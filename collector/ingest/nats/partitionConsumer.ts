@@ -21,14 +21,14 @@ export interface PartitionConsumerOptions {
   /** How long committed messages are kept, in case ClickHouse loses rows in a crash. */
   keepShippedMs: number
   observe: ShipObserver
+  /** How old a batch gets, in milliseconds. */
+  batchMs(): number
   /** Called when the stream cannot be read; it is tried again. */
   failed(error: Error): void
 }
 
-/** A batch ends when it is this large… */
+/** A batch ends when it is this large, or `batchMs` old and no earlier one waits. */
 const batchBytesMax = 4 * 1024 * 1024
-/** …or this old, unless an earlier one waits. */
-const batchMs = 400
 const retryMs = 250
 const restartCheckMs = 2_000
 const purgeMs = 5_000
@@ -168,6 +168,7 @@ export class PartitionConsumer {
   }
 
   #cutLater(opened: Opened): void {
+    const batchMs = this.#options.batchMs()
     setTimeout(() => {
       if (!this.#batch || this.#opened !== opened) return
       const isDue = performance.now() - this.#batch.since >= batchMs - 1
