@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { cancelRun } from '../../collector/activation/exports/exportRuns.ts'
+import { windowMessages } from '../../collector/activation/integrations/destinations/webhook.ts'
 import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
 import type { Exports } from '../harness/exports.ts'
 import { waitFor } from '../harness/service.ts'
@@ -27,8 +28,10 @@ export interface ExportsResult {
   overcharged: number
   /** Records that arrived and were not charged, of a run that was cancelled while its service was killed. */
   unpaid: number
-  /** Messages that the destination took more than once: never more than kills and lost answers together. */
+  /** How often the destination took a message again. */
   sentAgain: number
+  /** How often it may: once for each lost answer, and for each kill the messages of one chunk, which are posted together. */
+  sentAgainMax: number
   lostAnswers: number
   /** Answers that were no success, by their kind. */
   mishaps: number
@@ -87,6 +90,7 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
       kills,
       runs: runs.length,
       lostAnswers,
+      sentAgainMax: kills * windowMessages + lostAnswers,
       mishaps,
       unpaid,
       ...(await compare(api(), receiver, { exportId, runs, people })),

@@ -80,7 +80,7 @@ async function main(): Promise<void> {
       ? !isOnce(result)
       : 'uncounted' in result
         ? result.lost + result.uncounted + result.overcharged + result.unpaid > 0 ||
-          result.sentAgain > result.kills + result.lostAnswers
+          result.sentAgain > result.sentAgainMax
         : 'lost' in result
           ? result.lost + result.doubled + result.altered > 0
           : 'wrongBuilds' in result

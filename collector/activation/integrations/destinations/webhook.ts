@@ -30,7 +30,7 @@ const secrets = strictObject({
 /** Records of one message. */
 const messageRecords = 500
 /** Messages of a chunk: the most unanswered messages, which are posted again after a crash. */
-const windowMessages = 8
+export const windowMessages = 8
 
 type Context = DestinationContext<{ url: string }, { signing_secret: string }>
 
