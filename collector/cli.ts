@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError } from 'commander'
 import type { Addresses } from './accounts/setup.ts'
+import { ApiError } from './api/client/apiError.ts'
 import { readApiLogin, readConfig } from './config.ts'
 import type { ClickHouse } from './platform/clickhouse/client.ts'
 import { packageVersion } from './platform/paths.ts'
@@ -386,7 +387,8 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
   else {
-    console.error(error instanceof StartError ? `footfall: ${error.message}` : error)
+    const isExpected = error instanceof StartError || error instanceof ApiError
+    console.error(isExpected ? `footfall: ${error.message}` : error)
     process.exitCode = 1
   }
 }

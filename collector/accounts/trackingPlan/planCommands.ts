@@ -15,7 +15,7 @@ interface Login {
   secret: string
 }
 
-/** The project of a command. Default: the project of the key. */
+/** The project of a command. Default: the only project that the key can access. */
 interface Options {
   project?: string
 }
@@ -24,7 +24,7 @@ const PlanFile = Type.Object(trackingPlanMembers, { additionalProperties: false 
 
 /** `npx footfall plan pull`: writes the service's plan to a file. */
 export async function pullPlan(login: Login, file: string, options: Options): Promise<void> {
-  const stored = await readStored(login, options)
+  const stored = await readStored(login, await projectOf(login, options))
   if (!stored) throw new StartError('The project has no tracking plan. Push one first.')
   writeFileSync(file, textOf(stored))
   console.log(`Wrote ${Object.keys(stored.events).length} events to ${file}`)
@@ -33,11 +33,11 @@ export async function pullPlan(login: Login, file: string, options: Options): Pr
 /** `npx footfall plan push`: reports the changes, then replaces the service's plan by the file's. */
 export async function pushPlan(login: Login, file: string, options: Options): Promise<void> {
   const plan = readFile(file)
-  const stored = await readStored(login, options)
+  const projectId = await projectOf(login, options)
+  const stored = await readStored(login, projectId)
   const changes = changesBetween(stored, plan)
   for (const line of changes) console.log(line)
   if (changes.length === 0) return console.log('The service has this plan already')
-  const projectId = await projectOf(login, options)
   await clientOf(login).setTrackingPlan({
     ...plan,
     project_id: projectId,
@@ -49,7 +49,8 @@ export async function pushPlan(login: Login, file: string, options: Options): Pr
 /** `npx footfall plan check`: whether a file is a valid plan and the service has it. */
 export async function checkPlan(login: Login, file: string, options: Options): Promise<boolean> {
   const plan = readFile(file)
-  const changes = changesBetween(await readStored(login, options), plan)
+  const stored = await readStored(login, await projectOf(login, options))
+  const changes = changesBetween(stored, plan)
   for (const line of changes) console.log(line)
   console.log(
     changes.length === 0
@@ -84,8 +85,8 @@ function readFile(file: string): TrackingPlan {
 
 const clientOf = ({ url, key, secret }: Login) => createClient({ baseUrl: url, key, secret })
 
-const readStored = async (login: Login, { project }: Options) =>
-  (await clientOf(login).getTrackingPlan(project ? { project_id: project } : {})).tracking_plan
+const readStored = async (login: Login, projectId: string) =>
+  (await clientOf(login).getTrackingPlan({ project_id: projectId })).tracking_plan
 
 /** The named project, or the only one that the key can access. */
 async function projectOf(login: Login, { project }: Options): Promise<string> {
@@ -93,7 +94,10 @@ async function projectOf(login: Login, { project }: Options): Promise<string> {
   const { projects } = await clientOf(login).whoAmI()
   if (projects.length !== 1)
     throw new StartError(
-      `The key can access ${projects.length} projects. Name one with --project ID`,
+      [
+        `The key can access ${projects.length} projects. Name one with --project ID`,
+        ...projects.map(({ project_id, name }) => `  ${project_id}  ${name}`),
+      ].join('\n'),
     )
   return projects[0]!.project_id
 }

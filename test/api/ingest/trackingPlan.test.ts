@@ -217,7 +217,8 @@ describe('the file', () => {
   afterAll(() => rmSync(directory, { recursive: true }))
 
   /** The service answers in this process, which must not wait for the command. */
-  const footfall = (...args: string[]) =>
+  const footfall = (...args: string[]) => footfallWith({}, ...args)
+  const footfallWith = (env: Record<string, string>, ...args: string[]) =>
     new Promise<{ status: unknown; text: string }>((resolve) => {
       execFile(
         process.execPath,
@@ -229,6 +230,7 @@ describe('the file', () => {
             FOOTFALL_URL: it.url,
             FOOTFALL_API_KEY: it.demo.api_key,
             FOOTFALL_API_SECRET: it.demo.api_secret,
+            ...env,
           },
         },
         (error, stdout, stderr) => resolve({ status: error?.code ?? 0, text: stdout + stderr }),
@@ -261,6 +263,20 @@ describe('the file', () => {
       status: 1,
       text: expect.stringContaining('/events/A/schema/type must be "object"'),
     })
+  })
+
+  test('names the projects of a key that can access several, and refused keys in one line', async () => {
+    const project = await it.makeProject()
+    write(plan())
+    const ended = await footfall('push')
+    expect(ended.status).toBe(1)
+    expect(ended.text).toMatch(
+      /^footfall: The key can access \d+ projects\. Name one with --project ID$/m,
+    )
+    expect(ended.text).toContain(`  ${project}  `)
+    const refused = await footfallWith({ FOOTFALL_API_SECRET: 'wrong' }, 'check')
+    expect(refused.status).toBe(1)
+    expect(refused.text.trim().split('\n')).toEqual([expect.stringMatching(/^footfall: /)])
   })
 
   test('gives TypeScript types, which accept planned events and refuse others', async () => {
