@@ -27,7 +27,7 @@ export async function pullPlan(login: Login, file: string, options: Options): Pr
   const stored = await readStored(login, await projectOf(login, options))
   if (!stored) throw new StartError('The project has no tracking plan. Push one first.')
   writeFileSync(file, textOf(stored))
-  console.log(`Wrote ${Object.keys(stored.events).length} events to ${file}`)
+  console.log(`Wrote ${eventsOf(stored)} to ${file}`)
 }
 
 /** `npx footfall plan push`: reports the changes, then replaces the service's plan by the file's. */
@@ -43,7 +43,7 @@ export async function pushPlan(login: Login, file: string, options: Options): Pr
     project_id: projectId,
     ...(stored && { version: stored.version }),
   })
-  console.log(`Pushed ${Object.keys(plan.events).length} events`)
+  console.log(`Pushed ${eventsOf(plan)}`)
 }
 
 /** `npx footfall plan check`: whether a file is a valid plan and the service has it. */
@@ -100,6 +100,11 @@ async function projectOf(login: Login, { project }: Options): Promise<string> {
       ].join('\n'),
     )
   return projects[0]!.project_id
+}
+
+function eventsOf({ events }: TrackingPlan): string {
+  const count = Object.keys(events).length
+  return count === 1 ? '1 event' : `${count} events`
 }
 
 const textOf = ({ on_violation, on_unplanned, events }: TrackingPlan): string =>

@@ -5,6 +5,7 @@ import { DataTable } from '../../components/dataTable.tsx'
 import { Section } from '../../components/page.tsx'
 import { exactTime } from '../../components/time.ts'
 import { useQuery } from '../../useQuery.ts'
+import { labelOfValue } from '../../view/labels.ts'
 import { ResendDialog } from './resendDialog.tsx'
 
 /** Rows of the table at first, and for each further click. */
@@ -61,7 +62,12 @@ const columns = [
     value: ({ received_at }: RejectedEvent) => received_at,
     show: ({ received_at }: RejectedEvent) => exactTime(received_at),
   },
-  { name: 'type', label: 'Type', value: ({ event_type }: RejectedEvent) => event_type },
+  {
+    name: 'type',
+    label: 'Type',
+    value: ({ event_type }: RejectedEvent) =>
+      event_type === null ? '' : labelOfValue('event_type', event_type),
+  },
   {
     name: 'path',
     label: 'Where',
