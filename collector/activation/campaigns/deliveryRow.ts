@@ -1,4 +1,4 @@
-import { knownDevice } from '../../ingest/normalize/device.ts'
+import { knownDevice, membersWithoutBrowser } from '../../ingest/normalize/device.ts'
 import { eventRow, sharedMembers } from '../../ingest/normalize/eventRow.ts'
 import type { Locate } from '../../ingest/normalize/location.ts'
 import { storedIp } from '../../ingest/normalize/storedIp.ts'
@@ -6,12 +6,6 @@ import type { ValidDelivery } from './delivery.ts'
 
 /** The pixel id of events without a pixel. */
 const noPixel = '00000000-0000-0000-0000-000000000000'
-
-/**
- * Values for a browser that the DSP does not send: all fields are unknown, and the sender does not appear to
- * be automated.
- */
-const unknownDevice = '"user_agent":null,"device_type":null,"is_bot":false'
 
 /** Common values of all deliveries of one request. */
 interface DeliveryContext {
@@ -30,7 +24,7 @@ export function deliveryRow(
 ): string {
   const { event_type, spend, tsMillis, page_url, user_agent, client_ip } = delivery
   // An empty text is treated as a missing one.
-  const device = user_agent ? knownDevice(user_agent).members : unknownDevice
+  const device = user_agent ? knownDevice(user_agent).members : membersWithoutBrowser(null)
   const event_id = delivery.event_id.toLowerCase()
   const campaign_id = delivery.campaign_id.toLowerCase()
   const shared = sharedMembers({

@@ -4854,7 +4854,7 @@ export interface components {
             consent?: boolean;
             /** @description Address of the visitor, in a beacon of a back end with a key. Otherwise ignored. */
             client_ip?: string;
-            /** @description User-Agent of the visitor, in a beacon of a back end with a key. Otherwise ignored. Without it the event has the User-Agent of the request. HTTP libraries count as bots (`is_bot`), and figures exclude bots. */
+            /** @description User-Agent of the visitor, in a beacon of a back end with a key. Otherwise ignored. Without it the event has the User-Agent of the request, and an HTTP library does not make it a bot’s (`is_bot`). */
             user_agent?: string;
             /**
              * Format: date-time

@@ -9,7 +9,7 @@ import {
   ignoredEvents,
 } from '../../platform/metrics.ts'
 import { toServiceUnavailable } from '../log/toServiceUnavailable.ts'
-import { knownDevice } from '../normalize/device.ts'
+import { knownDevice, serverDevice } from '../normalize/device.ts'
 import { type BeaconContext, clockCorrectionMs, sharedMembers } from '../normalize/eventRow.ts'
 import { preferredLanguage } from '../normalize/language.ts'
 import type { Locate } from '../normalize/location.ts'
@@ -79,7 +79,8 @@ export async function acceptBeacon(
   if (!isVerifiedBackend) requireAllowedOrigin(pixel, originOf(request))
   const limited = deps.limits(pixel.pixelId, clientInfo.ip)
   if (limited) await limited
-  const device = knownDevice(clientInfo.userAgent)
+  const namesNoBrowser = isVerifiedBackend && envelope.user_agent === undefined
+  const device = (namesNoBrowser ? serverDevice : knownDevice)(clientInfo.userAgent)
   // Await no store and no timer between this call and `append`, because the spool refuses late rows.
   const receivedMillis = deps.logs.events.receive()
   const visitor = visitorOf(

@@ -65,7 +65,7 @@ const Beacon = Type.Object(
       Type.String({
         description:
           'User-Agent of the visitor, in a beacon of a back end with a key. Otherwise ignored. Without it the event has ' +
-          'the User-Agent of the request. HTTP libraries count as bots (`is_bot`), and figures exclude bots.',
+          'the User-Agent of the request, and an HTTP library does not make it a bot’s (`is_bot`).',
       }),
     ),
     sent_at: Type.String({

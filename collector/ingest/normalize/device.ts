@@ -46,6 +46,21 @@ export function knownDevice(userAgent: string): KnownDevice {
   return fresh
 }
 
+/**
+ * Returns the device of a beacon in which a verified back end names no visitor's browser. A program of the customer is
+ * not a bot, whatever its HTTP library is called. A back end that passes on the visitor's header has the visitor's device.
+ */
+export function serverDevice(userAgent: string): KnownDevice {
+  const known = knownDevice(userAgent)
+  if (!known.isBot) return known
+  const text = userAgent.slice(0, userAgentCharsMax).toWellFormed()
+  return { isBot: false, members: membersWithoutBrowser(text || null) }
+}
+
+/** Row members of a sender whose browser is unknown, and who does not appear to be automated. */
+export const membersWithoutBrowser = (userAgent: string | null): string =>
+  `"user_agent":${JSON.stringify(userAgent)},"device_type":null,"is_bot":false`
+
 const bytesOf = (userAgent: string, { members }: KnownDevice): number =>
   2 * (userAgent.length + members.length)
 

@@ -67,7 +67,9 @@ test('a key that may write in the pixel’s project says whose event it is, and 
     })
     expect(row).toMatchObject(asTheVisitor)
   }
-  // Missing values come from the request.
+  // Missing values come from the request. A program of the customer is not a bot.
+  const { row: ofServer } = await send(it.key, { client_ip: undefined, user_agent: undefined })
+  expect(ofServer).toMatchObject({ ...asTheServer, is_bot: false, bot_reason: null })
   const { row } = await send(
     { ...it.key, 'user-agent': chrome },
     { client_ip: undefined, user_agent: undefined },
