@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NatsSettings } from '../../config.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import type { Log } from '../../platform/log.ts'
+import type { Log, WarnLog } from '../../platform/log.ts'
 import { logPartitions, logUp } from '../../platform/metrics.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { seldomLog } from '../../platform/seldomLog.ts'
 import type { ShipObserver } from '../shipper/shipper.ts'
 import { keepShippedMs, type SegmentShippers } from '../shipper/shippers.ts'
 import type { SpooledTable } from '../spool/layout.ts'
@@ -53,7 +54,8 @@ export interface LogProgress {
 }
 
 export async function openNatsShipping(options: NatsShippingOptions): Promise<NatsShipping> {
-  const { settings, postgres, clickhouse, consumerId, deadLetterDirectory, observe, log } = options
+  const { settings, postgres, clickhouse, consumerId, deadLetterDirectory, observe } = options
+  const log = seldomLog(options.log)
   const link = await openNatsLink(settings.servers)
   const stopping = new AbortController()
   void createStreams(link, settings, log, stopping.signal)
@@ -142,7 +144,7 @@ async function isConsumed(
 async function createStreams(
   link: NatsLink,
   settings: NatsSettings,
-  log: Log,
+  log: WarnLog,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
@@ -152,8 +154,14 @@ async function createStreams(
       return
     } catch (error) {
       if (signal.aborted) return
-      log.warn({ error: (error as Error).message }, 'the streams of NATS are not ready')
+      log.warn({ error: reasonOf(error as Error) }, 'the streams of NATS are not ready')
       await delay(retryMs, undefined, { signal }).catch(() => {})
     }
   }
 }
+
+/** Adds what to do to NATS’s message about a server without a cluster. */
+const reasonOf = ({ message }: Error): string =>
+  message.includes('non-clustered')
+    ? `${message}. Connect three servers to a cluster, or set FOOTFALL_LOG_REPLICAS=1`
+    : message

@@ -94,6 +94,8 @@ export class PartitionConsumer {
   async #consume(signal: AbortSignal): Promise<void> {
     this.#opened ??= await this.#open()
     const opened = this.#opened
+    // The stream does not exist yet. Its creation reports what fails.
+    if (!opened) return void (await delay(retryMs, undefined, { signal }).catch(() => {}))
     const reader = new MessageReader(this.#options.link, this.#options.stream.name, opened.next)
     try {
       while (!signal.aborted) {
@@ -111,11 +113,11 @@ export class PartitionConsumer {
 
   #opened: Opened | null = null
 
-  async #open(): Promise<Opened> {
+  async #open(): Promise<Opened | null> {
     const { link, stream, lease, leases, clickhouse, partitions } = this.#options
     const { manager } = await link.ready()
     const info = await infoOf(manager, stream.name)
-    if (!info) throw new Error(`the stream ${stream.name} does not exist yet`)
+    if (!info) return null
     const { first_seq, last_seq } = info.state
     const created = info.created
     const committed = await leases.begin(lease, created, Math.max(first_seq, 1))
