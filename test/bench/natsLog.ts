@@ -31,7 +31,7 @@ export async function natsLog(bench: Bench): Promise<Row[]> {
   }
 }
 
-/** Beacons a second, of 50 events each: what a few partitions ship without a queue. */
+/** Beacons a second, of 50 events each. A few partitions ship that many without a queue. */
 const shippedRate = 300
 
 /** Processor time of the service and its ClickHouse for an event with one, two and four partitions, without NATS. */
