@@ -4,7 +4,7 @@ import { type BreakdownAsked, type BreakdownRow, breakdownsQuery } from './break
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import type { GoalCounts } from './goalColumns.ts'
 import { conditionsOf, type Goal, type Revenue, revenueOf } from './goals.ts'
-import { rolledFields, rolledSessionFields } from './rollup/eventFigures.ts'
+import { rolledFields, rolledSessionFields } from './rollup/countedFields.ts'
 import { type RolledDays, readRollup } from './rollup/rolledDays.ts'
 import {
   type SessionPage,

@@ -129,11 +129,12 @@ async function readTotals(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
 ): Promise<Totals & SessionTotals> {
+  const rollup = await readRollup(queryExecutor, plan)
   if (selectsSessions(plan)) {
-    const [found] = await queryExecutor.rows<Totals & SessionTotals>(sessionEventTotalsQuery(plan))
+    const query = sessionEventTotalsQuery(plan, rollup.sessions)
+    const [found] = await queryExecutor.rows<Totals & SessionTotals>(query)
     return found!
   }
-  const rollup = await readRollup(queryExecutor, plan)
   const [[totals], [sessions]] = await Promise.all([
     queryExecutor.rows<Totals>(totalsQuery(plan, rollup.events)),
     queryExecutor.rows<SessionTotals>(sessionTotalsQuery(plan, rollup.sessions)),
@@ -143,6 +144,11 @@ async function readTotals(
 
 /** Reads the figures of bots in a plan. */
 async function readBots(queryExecutor: QueryExecutor, plan: AnalyticsPlan): Promise<Totals> {
+  // Counts of days tell at once when there are no bots. Bots with filters on sessions must be read from events.
+  if (selectsSessions(plan)) {
+    const all = await readBots(queryExecutor, { ...plan, filters: [], sessionFilters: [] })
+    if (all.events === 0) return all
+  }
   const { events } = await readRollup(queryExecutor, plan)
   const [totals] = await queryExecutor.rows<Totals>(totalsQuery({ ...plan, bots: 'only' }, events))
   return totals!

@@ -5,13 +5,10 @@ import { millisOf } from '../events/query/sessionSplit.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { dayStartSql, startSql } from './intervals.ts'
-import {
-  rolledFigures,
-  rolledSettings,
-  rolledTotalColumns,
-  wholeDay,
-} from './rollup/eventFigures.ts'
+import { wholeDay } from './rollup/countedFields.ts'
+import { rolledFigures, rolledSettings, rolledTotalColumns } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
+import { sessionRows, visitorsOfRows } from './rollup/sessionRows.ts'
 import { selectsSessions, sessionsSql } from './sessionsSql.ts'
 import { type Totals, totalColumns } from './totalsQuery.ts'
 
@@ -32,6 +29,16 @@ export function seriesQuery(
 ): Query {
   const { bind, params } = bindings()
   const startAt = (millis: string) => `${startSql(millis, starts, bind)} AS start_ms`
+  if (rolled && selectsSessions(plan)) {
+    const sql = `SELECT ${dayStartSql('since', starts, plan.zone, bind)} AS start_ms, sum(events) AS events,
+  ${visitorsOfRows} AS visitors, sum(page_views) AS page_views
+FROM (
+${sessionRows(plan, rolled, [], bind)}
+)
+GROUP BY start_ms
+${rolledSettings}`
+    return { sql, params }
+  }
   if (rolled) {
     const by = {
       dimensions: [wholeDay],

@@ -3,15 +3,12 @@ import { millisOf } from '../events/query/sessionSplit.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { dayStartSql, startSql } from './intervals.ts'
-import { rolledSettings, wholeDay } from './rollup/eventFigures.ts'
+import { wholeDay } from './rollup/countedFields.ts'
+import { rolledSettings } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
-import {
-  rolledSessions,
-  type SessionTotals,
-  sessionTotalColumns,
-  untilNext,
-} from './sessionsQuery.ts'
-import { sessionsSql } from './sessionsSql.ts'
+import { sessionRows } from './rollup/sessionRows.ts'
+import { rolledSessions, type SessionTotals, sessionTotalColumns } from './sessionsQuery.ts'
+import { selectsSessions, sessionsSql, untilNext } from './sessionsSql.ts'
 
 /** An interval in which sessions end or pages are viewed. */
 export interface SessionSeriesRow extends SessionTotals {
@@ -29,6 +26,15 @@ export function sessionSeriesQuery(
   rolled: RolledDays | null = null,
 ): Query {
   const { bind, params } = bindings()
+  if (rolled && selectsSessions(plan)) {
+    const sql = `SELECT ${dayStartSql('since', starts, plan.zone, bind)} AS start_ms, ${sessionTotalColumns}
+FROM (
+${sessionRows(plan, rolled, [], bind)}
+)
+GROUP BY start_ms
+${rolledSettings}`
+    return { sql, params }
+  }
   const sessions = sessionsSql(plan, bind, { closedOn: rolled?.scanned })
   const rows = `arrayConcat([(${millisOf('_session[-1]')}, 1, notEmpty(_views), length(_views) = 1, toInt64(0))],
     arrayMap((view, ms) -> (${millisOf('view')}, 0, false, false, ms), _views, ${untilNext(sessions)}))`

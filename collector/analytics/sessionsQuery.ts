@@ -1,21 +1,20 @@
 import { type Bind, bindings } from '../events/query/bind.ts'
 import { sessionFieldSql } from '../events/query/filterSql.ts'
-import { millisOf, restMs } from '../events/query/sessionSplit.ts'
-import { visitorsOf } from '../events/query/sessions.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { BreakdownAsked } from './breakdownQuery.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { type GoalCounts, sessionGoalColumns } from './goalColumns.ts'
-import { rolledSettings, wholeDay } from './rollup/eventFigures.ts'
+import { wholeDay } from './rollup/countedFields.ts'
+import { rolledSettings } from './rollup/eventFigures.ts'
 import { type RolledDays, rolledRows } from './rollup/rolledDays.ts'
-import { inSpans, type Span } from './rollup/spans.ts'
+import { scannedCookies, sessionRows, visitorsOfRows } from './rollup/sessionRows.ts'
 import {
   joinNumbers,
   mergedVisitors,
   rolledVisitors,
   scannedVisitors,
 } from './rollup/visitorNumbers.ts'
-import { pathOf, type Sessions, sessionsSql } from './sessionsSql.ts'
+import { pathOf, type Sessions, selectsSessions, sessionsSql, untilNext } from './sessionsSql.ts'
 import type { Totals } from './totalsQuery.ts'
 
 /** Counts of sessions with events of the plan. */
@@ -37,8 +36,19 @@ export const sessionTotalColumns = `sum(sessions) AS sessions, sum(viewing_sessi
   sum(bounced_sessions) AS bounced_sessions, sum(page_ms) AS page_ms`
 
 /** One row of SessionTotals and Totals. For filters on sessions, where joining events with sessions costs more. */
-export function sessionEventTotalsQuery(plan: AnalyticsPlan): Query {
+export function sessionEventTotalsQuery(
+  plan: AnalyticsPlan,
+  rolled: RolledDays | null = null,
+): Query {
   const { bind, params } = bindings()
+  if (rolled) {
+    const sql = `SELECT ${sessionTotalColumns}, sum(events) AS events, ${visitorsOfRows} AS visitors, sum(page_views) AS page_views
+FROM (
+${sessionRows(plan, rolled, [], bind)}
+)
+${rolledSettings}`
+    return { sql, params }
+  }
   const sessions = sessionsSql(plan, bind)
   const sql = `SELECT ${scannedTotals(sessions)}, sum(${sessions.events}) AS events,
   uniqExact(_cookie_id) AS visitors, sum(${sessions.pageViews}) AS page_views
@@ -72,16 +82,6 @@ WHERE ${rolledSessions(rolled, [wholeDay], bind)}`
   }
 }
 
-/**
- * Returns SQL of the milliseconds from each page view of the plan until the next one, or for the last until
- * the last event.
- */
-export function untilNext({ meets }: Sessions): string {
-  const times = '_views.1'
-  return `arrayMap((view, place, time, following) -> if(${meets('view', 'place')}, following - time, 0),
-    _views, arrayEnumerate(_views), ${times}, arraySlice(arrayPushBack(arrayPopFront(${times}), ${millisOf('_session[-1]')}), 1, length(_views)))`
-}
-
 /** Returns SQL of the counted rows of a window that begins with the first day. */
 export const rolledSessions = (
   rolled: RolledDays,
@@ -111,6 +111,17 @@ export function sessionPagesQuery(
   { limit, rolled = null, goal = null }: BreakdownAsked,
 ): Query {
   const { bind, params } = bindings()
+  const limited = `ORDER BY sessions DESC, value\nLIMIT ${bind('UInt32', limit + 1)}${rolled ? `\n${rolledSettings}` : ''}`
+  if (rolled && selectsSessions(plan)) {
+    const sql = `SELECT ${sessionFieldSql(page)} AS value, sum(sessions) AS sessions, ${visitorsOfRows} AS visitors
+FROM (
+${sessionRows(plan, rolled, [page], bind)}
+)
+WHERE viewing_sessions = 1
+GROUP BY value
+${limited}`
+    return { sql, params }
+  }
   const { sql } = sessionsSql(plan, bind, { hasPaths: true, goal, closedOn: rolled?.scanned })
   const scanned = `SELECT ${pathOf(sessionPages[page])} AS value, count() AS sessions`
   const grouped = 'WHERE notEmpty(_views)\nGROUP BY value'
@@ -136,10 +147,7 @@ ${grouped}
 )
 GROUP BY value`
   }
-  return {
-    sql: `${select()}\nORDER BY sessions DESC, value\nLIMIT ${bind('UInt32', limit + 1)}${rolled ? `\n${rolledSettings}` : ''}`,
-    params,
-  }
+  return { sql: `${select()}\n${limited}`, params }
 }
 
 /** A value of a session field. */
@@ -159,6 +167,18 @@ export function sessionBreakdownsQuery(
   { limit, rolled = null, goal = null }: BreakdownAsked,
 ): Query {
   const { bind, params } = bindings()
+  const limited = `ORDER BY dimension, visitors DESC, events DESC, value
+LIMIT ${bind('UInt32', limit + 1)} BY dimension${rolled ? `\n${rolledSettings}` : ''}`
+  if (rolled && selectsSessions(plan)) {
+    const sql = `SELECT _field.1 AS dimension, _field.2 AS value, sum(events) AS events, sum(page_views) AS page_views,
+  sum(sessions) AS sessions, ${visitorsOfRows} AS visitors
+FROM (
+${sessionRows(plan, rolled, fields, bind)}
+) ${eachField(fields)}
+GROUP BY dimension, value
+${limited}`
+    return { sql, params }
+  }
   const { sql, events, pageViews } = sessionsSql(plan, bind, {
     fields,
     goal,
@@ -197,12 +217,7 @@ ${grouped}
 )
 GROUP BY dimension, value`
   }
-  return {
-    sql: `${select()}
-ORDER BY dimension, visitors DESC, events DESC, value
-LIMIT ${bind('UInt32', limit + 1)} BY dimension${rolled ? `\n${rolledSettings}` : ''}`,
-    params,
-  }
+  return { sql: `${select()}\n${limited}`, params }
 }
 
 /**
@@ -213,17 +228,3 @@ export const eachField = (fields: readonly string[]): string =>
   `ARRAY JOIN [${fields
     .map((name) => `('${name}', CAST(${sessionFieldSql(name)}, 'Nullable(String)'))`)
     .join(', ')}] AS _field`
-
-/**
- * Returns SQL of the cookies with events without which no session closes in these times (epoch milliseconds).
- */
-const scannedCookies = (plan: AnalyticsPlan, spans: readonly Span[], bind: Bind): string =>
-  [
-    ...visitorsOf(plan, bind),
-    `ts_millis < ${bind('Int64', plan.window.endMs)}`,
-    inSpans(
-      'ts_millis',
-      spans.map(({ first, end }) => ({ first: first - restMs, end })),
-      bind,
-    ),
-  ].join(' AND ')

@@ -271,6 +271,16 @@ const metEvents: Record<Entries, (form: EventForm) => string> = {
   none: () => 'arraySlice(_session, 1, 0)',
 }
 
+/**
+ * Returns SQL of the milliseconds from each page view of the plan until the next one, or for the last until
+ * the last event.
+ */
+export function untilNext({ meets }: Sessions): string {
+  const times = '_views.1'
+  return `arrayMap((view, place, time, following) -> if(${meets('view', 'place')}, following - time, 0),
+    _views, arrayEnumerate(_views), ${times}, arraySlice(arrayPushBack(arrayPopFront(${times}), ${millisOf('_session[-1]')}), 1, length(_views)))`
+}
+
 /** Whether a plan has filters on sessions whose events sessionsSql finds. It knows no campaigns of DSPs. */
 export const selectsSessions = ({ scope, sessionFilters = [] }: AnalyticsPlan): boolean =>
   sessionFilters.length > 0 && scope.campaignId === null

@@ -32,6 +32,7 @@ import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
 import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
 import { type SessionSeriesRow, sessionSeriesQuery } from './sessionSeries.ts'
+import { selectsSessions } from './sessionsSql.ts'
 
 const Point = Type.Object(
   {
@@ -173,8 +174,9 @@ async function readSeries(
 ): Promise<Point[]> {
   const begins = places.filter((place) => place !== null)
   const rolled = isWithinDay(interval) ? null : await readRollup(queryExecutor, plan)
+  const countedEvents = selectsSessions(plan) ? rolled?.sessions : rolled?.events
   const [events, sessions, conversions] = await Promise.all([
-    queryExecutor.rows<SeriesRow>(seriesQuery(plan, begins, rolled?.events)),
+    queryExecutor.rows<SeriesRow>(seriesQuery(plan, begins, countedEvents)),
     hasSessions
       ? queryExecutor.rows<SessionSeriesRow>(sessionSeriesQuery(plan, begins, rolled?.sessions))
       : null,

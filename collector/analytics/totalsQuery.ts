@@ -3,12 +3,8 @@ import { eventsSource } from '../events/query/eventsSource.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
-import {
-  rolledFigures,
-  rolledSettings,
-  rolledTotalColumns,
-  wholeDay,
-} from './rollup/eventFigures.ts'
+import { wholeDay } from './rollup/countedFields.ts'
+import { rolledFigures, rolledSettings, rolledTotalColumns } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 
 /** Counts of events; visitors are distinct cookies. */

@@ -80,7 +80,7 @@ test('an audience: a template is estimated and priced before it is saved, then b
   await estimate.getByText(/for every 1,000 records/).waitFor()
   await button(page, 'Create audience').click()
   await page.getByRole('heading', { name: 'Checkout visitors', level: 1 }).waitFor()
-  await page.locator('table.data .badge', { hasText: 'completed' }).waitFor({ timeout: 60_000 })
+  await page.locator('table.data .badge', { hasText: 'completed' }).waitFor({ timeout: 150_000 })
   await check('audience')
   await show(inProject('audiences'), 'Audiences')
   await page.getByRole('button', { name: 'Checkout visitors' }).waitFor()
@@ -121,15 +121,18 @@ test('an integration is checked, an export sends to it, and its run says what be
     response.writeHead(body.includes('export.check') ? 204 : 410).end(),
   )
   await button(page, 'Start the run').click()
-  await page.locator('.badge', { hasText: 'failed' }).waitFor({ timeout: 60_000 })
+  await page.locator('.badge', { hasText: 'failed' }).waitFor({ timeout: 150_000 })
   const result = page.getByRole('region', { name: 'Result of the run' })
   await result.getByText(/^0 sent · [1-9]\d* failed/).waitFor()
-  expect(await rows('Runs').first().innerText()).toMatch(/answered 410[\s\S]*35\s+0\s+35\s+0$/)
+  // How many people the demo has depends on the time of day.
+  expect(await rows('Runs').first().innerText()).toMatch(
+    /answered 410[\s\S]*\s([1-9]\d*)\s+0\s+\1\s+0$/,
+  )
   await page.getByText('Fix the cause in the reason, then retry.').first().waitFor()
   await check('failed-run')
   receiver.on('/export', (response) => response.end('thanks'))
   await button(page, 'Retry failed records').click()
-  await page.locator('.badge', { hasText: 'completed' }).waitFor({ timeout: 60_000 })
+  await page.locator('.badge', { hasText: 'completed' }).waitFor({ timeout: 150_000 })
   await page.getByText('None.').waitFor()
   await result.getByText(/^[1-9]\d* sent · 0 failed/).waitFor()
   await check('export')
@@ -159,7 +162,7 @@ test('an audience is sent from its page: what is sent and its price come before 
     .first()
     .waitFor()
   await button(page, 'Start the run').click()
-  await page.locator('.badge', { hasText: 'completed' }).waitFor({ timeout: 60_000 })
+  await page.locator('.badge', { hasText: 'completed' }).waitFor({ timeout: 150_000 })
 })
 
 test('a webhook is made, its secret shown once, tested and replayed', async () => {

@@ -1,6 +1,6 @@
 import { type Bind, bindings } from '../../events/query/bind.ts'
 import { hourOfEvent } from '../../events/query/dayFingerprints.ts'
-import { selectionConditions } from '../../events/query/filterSql.ts'
+import { selectionConditions, sessionFieldSql } from '../../events/query/filterSql.ts'
 import { dayOfSql, startOfDay } from '../../events/query/localDays.ts'
 import type { Bots } from '../../events/query/selection.ts'
 import { millisOf, restMs } from '../../events/query/sessionSplit.ts'
@@ -9,12 +9,18 @@ import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import type { TimeZone } from '../../platform/timeZone.ts'
 import { dimensionColumns, fieldDimension, groupingSets } from '../breakdownQuery.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
-import { rolledFields, rolledSessionFields, wholeDay } from '../rollup/eventFigures.ts'
+import {
+  rolledFields,
+  rolledSessionFields,
+  storedSessionFields,
+  wholeDay,
+} from '../rollup/countedFields.ts'
 import { type CountedThing, zeroUuid } from '../rollup/runs.ts'
+import { daysOfSession, daysOfSessions, figuresOfRows } from '../rollup/sessionRows.ts'
 import { inSpans, joinSpans, type Span } from '../rollup/spans.ts'
 import { joinNumbers, type Numbering, numberVisitors } from '../rollup/visitorNumbers.ts'
-import { eachField, sessionPages, untilNext } from '../sessionsQuery.ts'
-import { pathOf, sessionsSql } from '../sessionsSql.ts'
+import { eachField, sessionPages } from '../sessionsQuery.ts'
+import { pathOf, sessionsSql, untilNext } from '../sessionsSql.ts'
 
 /** A project with days to count. */
 interface Project {
@@ -54,6 +60,7 @@ export const count: Record<CountedThing, Count> = {
   events: countEvents,
   sessions: countSessions('excluded'),
   sessions_with_bots: countSessions('included'),
+  session_rows: countSessionRows,
 }
 
 /** Returns the plan of a project's pixel events in a window. */
@@ -122,20 +129,11 @@ const nearby = (day: number, zone: TimeZone): Window => ({
   endMs: startOfDay(day + 1, zone),
 })
 
-/** How many earlier days a session of a day may have begun in. */
-export const daysOfSession = 3
-
 function countSessions(bots: Bots): Count {
   return async (clickhouse, project, day, counted) => {
     const { startMs, endMs } = windowOf(counted)
-    // Begins with the earliest session that can close in the window.
-    const sessions = planOf(
-      project,
-      { startMs: startOfDay(day - daysOfSession, project.zone), endMs },
-      bots,
-    )
-    // The window of these sessions' last events.
-    const lately = planOf(project, { startMs: startMs - restMs, endMs }, bots)
+    const sessions = sessionsPlan(project, day, endMs, bots)
+    const lately = latelyPlan(project, { startMs, endMs }, bots)
     const numbering = await numberVisitors(clickhouse, project, lately.window, settings)
     await clickhouse.command(sessionTotalsInsert(sessions, day, counted))
     await clickhouse.command(sessionPagesInsert(sessions, lately, day, counted))
@@ -143,6 +141,28 @@ function countSessions(bots: Bots): Count {
     return numbering
   }
 }
+
+async function countSessionRows(
+  clickhouse: ClickHouse,
+  project: Project,
+  day: number,
+  counted: readonly Counting[],
+): Promise<Numbering> {
+  const window = windowOf(counted)
+  const sessions = sessionsPlan(project, day, window.endMs, 'excluded')
+  const lately = latelyPlan(project, window, 'excluded')
+  const numbering = await numberVisitors(clickhouse, project, lately.window, settings)
+  await clickhouse.command(sessionRowsInsert(sessions, lately, day, counted))
+  return numbering
+}
+
+/** Begins with the earliest session that can close in the window. */
+const sessionsPlan = (project: Project, day: number, endMs: number, bots: Bots): AnalyticsPlan =>
+  planOf(project, { startMs: startOfDay(day - daysOfSession, project.zone), endMs }, bots)
+
+/** The window of the last events of sessions that close in a window. */
+const latelyPlan = (project: Project, { startMs, endMs }: Window, bots: Bots): AnalyticsPlan =>
+  planOf(project, { startMs: startMs - restMs, endMs }, bots)
 
 const closedOn = (counted: readonly Counting[]): Span[] => joinSpans(counted)
 
@@ -242,6 +262,39 @@ ARRAY JOIN ${rows} AS row
 )
 ${eachField(rolledSessionFields)}
 GROUP BY run, since_day, _field.1, _field.2
+${settings}`,
+    params,
+  }
+}
+
+function sessionRowsInsert(
+  plan: AnalyticsPlan,
+  lately: AnalyticsPlan,
+  day: number,
+  counted: readonly Counting[],
+): Query {
+  const { bind, params } = bindings()
+  const sessions = sessionsSql(plan, bind, {
+    fields: storedSessionFields,
+    closedOn: closedOn(counted),
+  })
+  const dayOf = (event: string) =>
+    dayOfSql(millisOf(event), plan.zone, nearby(day, plan.zone), bind)
+  const { columns, join } = daysOfSessions(sessions, dayOf, {
+    events: '_session',
+    counts: () => 'true',
+  })
+  const projectId = bind('UUID', plan.scope.projectId!)
+  const cookies = `SELECT cookie_id FROM events WHERE ${selectionConditions(lately, bind).join(' AND ')}`
+  const fields = storedSessionFields.map(sessionFieldSql)
+  return {
+    sql: `INSERT INTO counted_sessions (project_id, date, run_id, since, number, ${[...figuresOfRows, ...fields].join(', ')})
+SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(closingHour(millisOf('_session[-1]')), counted, bind)},
+  ${dateSql('row.1')}, number, ${[columns, ...fields].join(', ')}
+FROM (
+${sessions.sql}
+) AS sessions ${joinNumbers('_cookie_id', projectId, cookies)}
+${join}
 ${settings}`,
     params,
   }

@@ -15,6 +15,7 @@ import {
   daysOfHours,
   eventsWorthCounting,
   fingerprintOf,
+  hasHours,
   hoursOf,
   hourUnderWay,
   isWholeDay,
@@ -25,8 +26,9 @@ import {
   wholeDayOf,
   zeroUuid,
 } from '../rollup/runs.ts'
+import { daysOfSession } from '../rollup/sessionRows.ts'
 import { forgetVisitors, requireNumbering } from '../rollup/visitorNumbers.ts'
-import { count, daysOfSession, planOf } from './countDay.ts'
+import { count, planOf } from './countDay.ts'
 
 interface CountDaysOptions {
   readonly eventsMin?: number
@@ -71,10 +73,10 @@ export async function countDays(
     (day: number) =>
       Number(days.get(day)?.split(' ')[0] ?? 0) >= eventsMin
   const isWorthCounting = isLarge(fingerprints)
-  const isOver = (span: DaySpan) =>
+  const isOver = (of: CountedThing, span: DaySpan) =>
     isWholeDay(span)
       ? span.day < today
-      : span.day >= today - daysOfHours && span.end <= hourUnderWay(nowMs) * hourMs
+      : hasHours(of, span.day, today) && span.end <= hourUnderWay(nowMs) * hourMs
   const days = [...new Set([...fingerprints.days.keys(), ...runs.map(({ day }) => day)])].sort(
     (a, b) => b - a,
   )
@@ -94,7 +96,9 @@ export async function countDays(
           // Empty: do not count. Counts that must be discarded are replaced by a run with an empty
           // fingerprint.
           const fingerprint =
-            isWorthCounting(day) && isOver(span) ? fingerprintOf(of, span, fingerprints, zone) : ''
+            isWorthCounting(day) && isOver(of, span)
+              ? fingerprintOf(of, span, fingerprints, zone)
+              : ''
           const isSame = fingerprint === (countedAs.get(span.hour) ?? '')
           return isSame ? [] : [{ ...span, of, fingerprint, run_id: uuidV7() }]
         })
@@ -133,6 +137,7 @@ export async function deleteOldCounts(clickhouse: ClickHouse): Promise<void> {
   for (const [table, of] of [
     ['analytics_days', ['events']],
     ['analytics_session_days', ['sessions', 'sessions_with_bots']],
+    ['counted_sessions', ['session_rows']],
   ] as const satisfies [string, CountedThing[]][])
     await deleteRows(clickhouse, table, {
       sql: `counted_at < now() - INTERVAL 1 HOUR AND (project_id, run_id) NOT IN

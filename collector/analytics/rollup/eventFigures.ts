@@ -5,29 +5,6 @@ import { type RolledDays, rolledRows } from './rolledDays.ts'
 import { inSpans } from './spans.ts'
 import { joinNumbers, mergedVisitors, rolledVisitors, scannedVisitors } from './visitorNumbers.ts'
 
-/** The dimensions of counted days: event fields that never change. */
-export const rolledFields: readonly string[] = ['page_path', 'page_host', 'event_type']
-
-/** The dimensions of counted days that are session fields. */
-export const rolledSessionFields: readonly string[] = [
-  'channel',
-  'source',
-  'referrer_host',
-  'utm_source',
-  'utm_medium',
-  'utm_campaign',
-  'country',
-  'region',
-  'city',
-  'language',
-  'device_type',
-  'browser',
-  'os',
-]
-
-/** The dimension of a complete day. */
-export const wholeDay = ''
-
 /** The groupings of figures: columns of counted rows and of events, and the groups of scanned events. */
 interface By {
   /** Columns of counted rows, which have `date` and `value`. */

@@ -4,6 +4,7 @@ import { readDayFingerprints } from '../../events/query/dayFingerprints.ts'
 import { dayOf, startOfDay } from '../../events/query/localDays.ts'
 import { restMs } from '../../events/query/sessionSplit.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
+import { storedSessionFields } from './countedFields.ts'
 import {
   type CountedThing,
   daysBeforeMax,
@@ -43,9 +44,12 @@ const daysMin = 2
  */
 const daysByHour = 1
 
+const nothing: Rollup = { events: null, sessions: null }
+
 /**
  * Days and hours of a plan's window with counts that equal their current events. Null if nothing can be read
- * from counts: they cover complete local days of one project, and hours of the last, without filters.
+ * from counts: they cover complete local days of one project, and hours of the last, without filters on events. With
+ * filters on sessions, `sessions` are rows of `counted_sessions` (sessionRows.ts).
  */
 export async function readRollup(
   reader: Pick<QueryExecutor, 'rows'>,
@@ -55,9 +59,10 @@ export async function readRollup(
   const { startMs, endMs } = window
   const [firstDay, lastDay] = [dayOf(startMs, zone), dayOf(endMs, zone)]
   const isWhole = startOfDay(firstDay, zone) === startMs && lastDay - firstDay >= daysMin
-  const isFiltered = filters.length + sessionFilters.length > 0
-  if (projectId === null || campaignId !== null || isFiltered || !isWhole)
-    return { events: null, sessions: null }
+  if (projectId === null || campaignId !== null || filters.length > 0 || !isWhole) return nothing
+  const isOfSessions = sessionFilters.length > 0
+  const isStored = sessionFilters.every(({ field }) => storedSessionFields.includes(field!.name))
+  if (isOfSessions && !(isStored && bots === 'excluded')) return nothing
   const [fingerprints, runs] = await Promise.all([
     readDayFingerprints(
       reader,
@@ -83,6 +88,7 @@ export async function readRollup(
     const scanned = spansBetween(joinSpans(counted), { first: startMs, end: endMs + restMs })
     return { projectId, firstDay, lastDay, runIds: counted.map(({ run_id }) => run_id), scanned }
   }
+  if (isOfSessions) return { events: null, sessions: rolledOf('session_rows') }
   return {
     events: rolledOf('events'),
     sessions: rolledOf(bots === 'included' ? 'sessions_with_bots' : 'sessions'),
@@ -90,12 +96,12 @@ export async function readRollup(
 }
 
 /** Returns SQL of the valid rows of a table of counts, for these dimensions. */
-export function rolledRows(
-  { projectId, firstDay, lastDay, runIds }: RolledDays,
-  dimensions: readonly string[],
-  bind: Bind,
-): string {
-  return `project_id = ${bind('UUID', projectId)} AND dimension IN ${bind('Array(String)', dimensions)}
+export const rolledRows = (rolled: RolledDays, dimensions: readonly string[], bind: Bind): string =>
+  `${runRows(rolled, bind)} AND dimension IN ${bind('Array(String)', dimensions)}`
+
+/** Returns SQL of the valid rows of a table of counts. */
+export function runRows({ projectId, firstDay, lastDay, runIds }: RolledDays, bind: Bind): string {
+  return `project_id = ${bind('UUID', projectId)}
   AND date >= toDate(toUInt16(${bind('Int64', firstDay)})) AND date <= toDate(toUInt16(${bind('Int64', lastDay)}))
   AND run_id IN ${bind('Array(UUID)', runIds)}`
 }

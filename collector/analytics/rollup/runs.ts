@@ -13,9 +13,10 @@ import type { Span } from './spans.ts'
 /**
  * The counted things. `events` separates bots from others. `sessions` contains sessions without events of
  * bots, `sessions_with_bots` those of all events; a session counts when it closes, half an hour after its
- * last event. A bot's event can join two sessions, so neither count follows from the other.
+ * last event. A bot's event can join two sessions, so neither count follows from the other. `session_rows` are the
+ * sessions without bots, a row each, for filters on sessions.
  */
-export const countedThings = ['events', 'sessions', 'sessions_with_bots'] as const
+export const countedThings = ['events', 'sessions', 'sessions_with_bots', 'session_rows'] as const
 export type CountedThing = (typeof countedThings)[number]
 
 /** A local day, or an hour (UTC) of it, in epoch milliseconds. */
@@ -74,6 +75,12 @@ export const hourUnderWay = (nowMs: number): number => Math.floor((nowMs - settl
  * them.
  */
 export const daysOfHours = 31
+/** The same for session_rows, of which the hours take more room. Other days that a period divides are read from events. */
+const daysOfRowHours = 1
+
+/** Whether the hours of a day are counted. */
+export const hasHours = (of: CountedThing, day: number, today: number): boolean =>
+  day >= today - (of === 'session_rows' ? daysOfRowHours : daysOfHours)
 
 /** Increase it when the counted content changes, which invalidates earlier counts. */
 const version = 4
@@ -81,7 +88,12 @@ const version = 4
 const ofHour = 'hour'
 
 /** How many earlier days the sessions of a day may depend on (events/query/sessionSplit.ts). */
-const daysBefore: Record<CountedThing, number> = { events: 0, sessions: 3, sessions_with_bots: 3 }
+const daysBefore: Record<CountedThing, number> = {
+  events: 0,
+  sessions: 3,
+  sessions_with_bots: 3,
+  session_rows: 3,
+}
 export const daysBeforeMax = Math.max(...Object.values(daysBefore))
 
 /**

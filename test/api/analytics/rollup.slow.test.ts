@@ -7,6 +7,7 @@ import { analyticsQueues } from '../../../collector/analytics/counting/countingJ
 import { conditionsOf } from '../../../collector/analytics/goals.ts'
 import { readRollup } from '../../../collector/analytics/rollup/rolledDays.ts'
 import { eventsWorthCounting, readStaleProjects } from '../../../collector/analytics/rollup/runs.ts'
+import { sessionFieldNamed } from '../../../collector/events/query/sessionFields.ts'
 import { carryOutErasures, requestErasure } from '../../../collector/identity/privacy/erasures.ts'
 import { timeZone, utc } from '../../../collector/platform/timeZone.ts'
 import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
@@ -75,6 +76,19 @@ async function analytics(path: string, query: Query): Promise<Row> {
 const dimensions =
   'page_path,country,event_type,resolved,entry_page,exit_page,source,channel,utm_source,device_type'
 
+/** Filters on sessions, which rows of counted sessions answer; the last is on a field that they lack. */
+const sessionFilters = [
+  'source:eq:Google',
+  'source:eq:Direct',
+  'source:ne:Direct',
+  'country:in:DE|US',
+  'country:ne:DE',
+  'entry_page:eq:/',
+  'exit_page:ne:/docs,device_type:eq:mobile',
+  'channel:eq:Referral,entry_page:in:/|/pricing',
+  'utm_term:ne:x',
+]
+
 /** All figures of a window, and the same with a filter that every event meets, which no count of days answers. */
 async function expectSame(
   projectId: string,
@@ -96,6 +110,7 @@ async function expectSame(
     ...(below(3) === 0 && { pixel_id: pixels[0]! }),
     ...(below(2) === 0 && { include_bots: 'true' }),
   }
+  const filter = below(2) === 0 ? sessionFilters[below(sessionFilters.length)] : undefined
   for (const [path, more] of [
     ['overview', { compare: 'previous' }],
     [
@@ -104,10 +119,11 @@ async function expectSame(
     ],
     ['breakdown', { dimensions, limit: '1000' }],
   ] as const) {
-    const asked = { ...query, ...more }
+    const asked = { ...query, ...more, ...(filter && { filter }) }
+    const everything = 'event_type:ne:video'
     const [counted, scanned] = await Promise.all([
       analytics(path, asked),
-      analytics(path, { ...asked, filter: 'event_type:ne:video' }),
+      analytics(path, { ...asked, filter: filter ? `${filter},${everything}` : everything }),
     ])
     expect(counted, JSON.stringify(asked)).toEqual(scanned)
   }
@@ -160,6 +176,21 @@ async function daysCounted(projectId: string): Promise<{ events: number; session
   return rollup!
 }
 
+/** The days and hours whose sessions are rows, for a filter on sessions. */
+async function sessionDaysCounted(projectId: string): Promise<number> {
+  const { events: ofEvents, sessions } = await readRollup(events.clickhouse.live, {
+    source: 'pixel',
+    filters: [],
+    sessionFilters: [{ field: sessionFieldNamed('country')!, op: 'eq', as: 'text', value: 'DE' }],
+    bots: 'excluded',
+    zone: utc,
+    window: { startMs: firstDay, endMs: midnight },
+    scope: { organizationId, projectId, pixelId: null, campaignId: null },
+  })
+  expect(ofEvents).toBeNull()
+  return sessions?.runIds.length ?? 0
+}
+
 const changes = ['late', 'again', 'erase', 'retain', 'late', 'count', 'count'] as const
 
 test('counts of days and hours equal the events to the one, through late events, repeats, erasures and retention', async () => {
@@ -177,6 +208,7 @@ test('counts of days and hours equal the events to the one, through late events,
         let now = lastDay + below(dayMs)
         await count(projectId, now)
         expect((await daysCounted(projectId)).events).toBeGreaterThan(3)
+        expect(await sessionDaysCounted(projectId)).toBeGreaterThan(3)
         await expectSame(projectId, below)
         for (const step of steps) {
           if (step === 'late')
@@ -327,6 +359,9 @@ test('hours are read from counts, a changed one is not; they go after a month', 
   await count(projectId, midnight + 2 * minuteMs)
   expect(await daysCounted(projectId)).toEqual({ events: 1, sessions: 1 })
   expect(await figures(10.2)).toMatchObject({ events: 27, visitors: 1, sessions: 1 })
+  expect(await hoursCounted()).toEqual([{ hours: 96 }])
+  // Rows of sessions have only hours of today and yesterday.
+  await count(projectId, midnight + dayMs)
   expect(await hoursCounted()).toEqual([{ hours: 72 }])
   await count(projectId, midnight + 31 * dayMs)
   expect(await hoursCounted()).toEqual([{ hours: 0 }])

@@ -1,5 +1,6 @@
 /** A write with a test key is answered as one with a live key, and changes nothing in any store. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import Ajv2020 from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -126,6 +127,11 @@ test('every write is answered as a live one, and changes nothing in PostgreSQL a
   const ajv = new Ajv2020({ strict: false })
   addFormats(ajv)
   ajv.addFormat('int64', true)
+  await waitFor('the end of the background work', async () => {
+    const first = JSON.stringify(await stateOfPostgres())
+    await delay(1_000)
+    return first === JSON.stringify(await stateOfPostgres())
+  })
   const before = [await stateOfPostgres(), await stateOfClickHouse()]
   const operations = writes()
   expect(operations.length).toBeGreaterThan(50)
