@@ -8,7 +8,7 @@ import { dayStartSql, startSql } from './intervals.ts'
 import { wholeDay } from './rollup/countedFields.ts'
 import { rolledFigures, rolledSettings, rolledTotalColumns } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
-import { sessionRows, visitorsOfRows } from './rollup/sessionRows.ts'
+import { sessionRows, visitorsOfRows } from './sessionRows.ts'
 import { selectsSessions, sessionsSql } from './sessionsSql.ts'
 import { type Totals, totalColumns } from './totalsQuery.ts'
 

@@ -6,7 +6,7 @@ import { dayStartSql, startSql } from './intervals.ts'
 import { wholeDay } from './rollup/countedFields.ts'
 import { rolledSettings } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
-import { sessionRows } from './rollup/sessionRows.ts'
+import { sessionRows } from './sessionRows.ts'
 import { rolledSessions, type SessionTotals, sessionTotalColumns } from './sessionsQuery.ts'
 import { selectsSessions, sessionsSql, untilNext } from './sessionsSql.ts'
 

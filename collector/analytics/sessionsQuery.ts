@@ -7,13 +7,13 @@ import { type GoalCounts, sessionGoalColumns } from './goalColumns.ts'
 import { wholeDay } from './rollup/countedFields.ts'
 import { rolledSettings } from './rollup/eventFigures.ts'
 import { type RolledDays, rolledRows } from './rollup/rolledDays.ts'
-import { scannedCookies, sessionRows, visitorsOfRows } from './rollup/sessionRows.ts'
 import {
   joinNumbers,
   mergedVisitors,
   rolledVisitors,
   scannedVisitors,
 } from './rollup/visitorNumbers.ts'
+import { scannedCookies, sessionRows, visitorsOfRows } from './sessionRows.ts'
 import { pathOf, type Sessions, selectsSessions, sessionsSql, untilNext } from './sessionsSql.ts'
 import type { Totals } from './totalsQuery.ts'
 

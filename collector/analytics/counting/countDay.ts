@@ -16,9 +16,9 @@ import {
   wholeDay,
 } from '../rollup/countedFields.ts'
 import { type CountedThing, zeroUuid } from '../rollup/runs.ts'
-import { daysOfSession, daysOfSessions, figuresOfRows } from '../rollup/sessionRows.ts'
 import { inSpans, joinSpans, type Span } from '../rollup/spans.ts'
 import { joinNumbers, type Numbering, numberVisitors } from '../rollup/visitorNumbers.ts'
+import { daysOfSession, daysOfSessions, figuresOfRows } from '../sessionRows.ts'
 import { eachField, sessionPages } from '../sessionsQuery.ts'
 import { pathOf, sessionsSql, untilNext } from '../sessionsSql.ts'
 

@@ -26,8 +26,8 @@ import {
   wholeDayOf,
   zeroUuid,
 } from '../rollup/runs.ts'
-import { daysOfSession } from '../rollup/sessionRows.ts'
 import { forgetVisitors, requireNumbering } from '../rollup/visitorNumbers.ts'
+import { daysOfSession } from '../sessionRows.ts'
 import { count, planOf } from './countDay.ts'
 
 interface CountDaysOptions {

@@ -1,16 +1,16 @@
 /** Sessions as rows: those of counted days from `counted_sessions`, and those of other times from events. */
-import type { Bind } from '../../events/query/bind.ts'
-import { sessionFieldSql, sessionFilterCondition } from '../../events/query/filterSql.ts'
-import { dayOfSql } from '../../events/query/localDays.ts'
-import { millisOf, restMs } from '../../events/query/sessionSplit.ts'
-import { visitorsOf } from '../../events/query/sessions.ts'
-import { dayMs } from '../../events/query/window.ts'
-import type { AnalyticsPlan } from '../figuresRequest.ts'
-import { type Sessions, sessionsSql, untilNext } from '../sessionsSql.ts'
-import { type RolledDays, runRows } from './rolledDays.ts'
-import { zeroUuid } from './runs.ts'
-import { inSpans, type Span } from './spans.ts'
-import { joinNumbers } from './visitorNumbers.ts'
+import type { Bind } from '../events/query/bind.ts'
+import { sessionFieldSql, sessionFilterCondition } from '../events/query/filterSql.ts'
+import { dayOfSql } from '../events/query/localDays.ts'
+import { millisOf, restMs } from '../events/query/sessionSplit.ts'
+import { visitorsOf } from '../events/query/sessions.ts'
+import { dayMs } from '../events/query/window.ts'
+import type { AnalyticsPlan } from './figuresRequest.ts'
+import { type RolledDays, runRows } from './rollup/rolledDays.ts'
+import { zeroUuid } from './rollup/runs.ts'
+import { inSpans, type Span } from './rollup/spans.ts'
+import { joinNumbers } from './rollup/visitorNumbers.ts'
+import { type Sessions, sessionsSql, untilNext } from './sessionsSql.ts'
 
 /** The figures of a session on one day; sums of rows are SessionTotals and Totals. */
 export const figuresOfRows = [
@@ -38,8 +38,8 @@ interface Counted {
 }
 
 /**
- * Returns SQL of the columns of figuresOfRows over sessions that are joined with their days, and of that join: `row` has
- * one tuple for each day with counted events. `dayOf` is SQL of the local day of an event, since 1970.
+ * Returns SQL of figuresOfRows over sessions, and of a join that divides each session by its days. It joins a tuple,
+ * `row`, for each day with counted events. `dayOf` is SQL of the local day of an event, since 1970.
  */
 export function daysOfSessions(
   sessions: Sessions,
