@@ -128,6 +128,8 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
       return new ApiError(413, 'too_large', 'The body exceeds the size limit of this route.')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return unsupportedMediaType(mediaTypesOf(request))
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return malformed('The body must be JSON without members named __proto__ or constructor.')
     case 'FST_ERR_BAD_URL':
       return malformed('The URL contains a percent sign that does not start a valid UTF-8 escape.')
     case 'FST_ERR_MAX_PARAM_LENGTH':

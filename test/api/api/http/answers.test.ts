@@ -128,6 +128,22 @@ describe('an error has the body of all others', () => {
   })
 })
 
+test.each(['{', '{"__proto__": 1}'])(
+  'the body %s is refused, and the answer says why',
+  async (body) => {
+    const answer = await fetch(`${service.url}/auth/v1/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({
+      error: 'malformed',
+      message: 'The body must be JSON without members named __proto__ or constructor.',
+    })
+  },
+)
+
 test.each([
   ['PUT', '/api/v1/whoami', 'GET, HEAD'],
   ['OPTIONS', '/api/v1/project/update', 'PUT'],
