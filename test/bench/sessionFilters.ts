@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { countDays } from '../../collector/analytics/counting/countDays.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { optimize } from './events.ts'
@@ -56,7 +55,7 @@ export function sessionFiltersRow({ sizes, log }: Bench): Promise<Row[]> {
       log,
     )
     await optimize({ url, database }, 'events')
-    await countAll(clickhouse, project_id)
+    await untilCounted(clickhouse, project_id)
     await clickhouse.close()
     await addGoal(service.url, { project_id, api_key, api_secret })
     const rows: Row[] = []
@@ -83,15 +82,16 @@ export function sessionFiltersRow({ sizes, log }: Bench): Promise<Row[]> {
   })
 }
 
-/** Counts the days of a project. The service's own job may count the same days; then one of the two begins again. */
-async function countAll(clickhouse: ClickHouse, projectId: string): Promise<void> {
-  for (let tries = 1; ; tries++)
-    try {
-      return await countDays(clickhouse, projectId)
-    } catch (error) {
-      if (tries === 10) throw error
-      await delay(10_000)
-    }
+/** Waits until the service's job has counted the sessions of the days. */
+async function untilCounted(clickhouse: ClickHouse, projectId: string): Promise<void> {
+  for (let counted = 0; counted < days; await delay(2_000)) {
+    const [row] = await clickhouse.rows<{ counted: number }>({
+      sql: `SELECT count() AS counted FROM analytics_runs FINAL
+            WHERE project_id = {projectId:UUID} AND of = 'session_rows' AND hour = 0 AND fingerprint != ''`,
+      params: { projectId },
+    })
+    counted = row!.counted
+  }
 }
 
 function rowOf(name: string, events: number, { a, b, ratio, ratios }: Interleaved): Row {
