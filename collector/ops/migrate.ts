@@ -1,10 +1,12 @@
 import type { Config } from '../config.ts'
+import { openForShipping } from '../platform/clickhouse/cluster.ts'
 import { migrateDatabases } from '../platform/clickhouse/migrateDatabases.ts'
 import { forgetShardSet } from '../platform/clickhouse/shardSet.ts'
 import { migratePostgres } from '../platform/postgres/migrate.ts'
 import { openPostgres } from '../platform/postgres/pool.ts'
 import { requireSession } from '../platform/postgres/requireSession.ts'
 import { withServers } from './servers.ts'
+import { arePlacesRecorded, recordPlaces } from './shards/recordPlaces.ts'
 
 /**
  * Runs `footfall migrate`, the first step of each start, as a separate command. With `acceptShards` it
@@ -17,10 +19,15 @@ export const migrate = (config: Config, { acceptShards = false } = {}): Promise<
       await requireSession(postgres, postgresUrl)
       await migratePostgres(postgres)
       console.log('PostgreSQL has this version’s schema')
-      if (acceptShards) await forgetShardSet(postgres, config.clickhouseDatabase)
-      await migrateDatabases(clickhouse, config.clickhouseDatabase, postgres, (servers) =>
+      const { clickhouseDatabase: database } = config
+      if (acceptShards) await forgetShardSet(postgres, database)
+      await migrateDatabases(clickhouse, database, postgres, (servers) =>
         console.warn(`${servers.join(', ')} of ClickHouse cannot be reached and is not migrated`),
       )
+      if (acceptShards && (await arePlacesRecorded(postgres, database))) {
+        const opened = openForShipping(clickhouse, database, postgres)
+        await recordPlaces(postgres, opened, opened.shards).finally(opened.close)
+      }
       console.log('ClickHouse has this version’s schema')
     } finally {
       await postgres.end()

@@ -31,7 +31,8 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
   if (parts.length === 0) throw new StartError(`${directory} contains no spool`)
   const lock = await lockDirectory(directory, 0)
   await withServers(config, async ({ clickhouse: address, postgresUrl }) => {
-    const clickhouse = openForShipping(address, config.clickhouseDatabase)
+    const postgres = openPostgres(postgresUrl, () => {})
+    const clickhouse = openForShipping(address, config.clickhouseDatabase, postgres)
     const told = { rows: 0, duplicates: 0, deadLetters: 0, troubleAt: 0 }
     // The command shares the ship lease with running collectors, under an id of its own.
     const turns = { postgresUrl, collectorId: randomUUID() }
@@ -52,7 +53,6 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
         console.error(`retrying ${segment}: ${error.message}`)
       },
     }
-    const postgres = openPostgres(postgresUrl, () => {})
     const nats =
       config.nats &&
       (await openNatsShipping({

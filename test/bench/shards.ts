@@ -10,6 +10,9 @@ import { openDatabase } from '../../collector/platform/clickhouse/cluster.ts'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
+import { startLocalPostgres } from '../../collector/platform/postgres/local.ts'
+import { migratePostgres } from '../../collector/platform/postgres/migrate.ts'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { checkedQuery } from '../harness/checkedQuery.ts'
 import { startShards } from '../harness/shards.ts'
 import { makeEvents } from './events.ts'
@@ -29,9 +32,12 @@ export async function shards({ log, repeats }: Bench): Promise<Row> {
   const newestMs = Date.now()
   const alone = await startLocalClickHouse(join(directory, 'alone'), log)
   const cluster = await startShards(directory, 2, { onRestart: log })
+  const store = await startLocalPostgres(join(directory, 'postgres'), log)
+  const postgres = openPostgres(store.url, () => {})
   const one = openClickHouse(alone.url, database)
-  const two = openDatabase(cluster.cluster, database)
+  const two = openDatabase(cluster.cluster, database, { postgres })
   try {
+    await migratePostgres(postgres)
     await migrateClickHouse(alone.url, database)
     await migrateClickHouse(cluster.cluster, database)
     const place = {
@@ -61,8 +67,8 @@ export async function shards({ log, repeats }: Bench): Promise<Row> {
       detail: `${a.toFixed(1)} ÷ ${b.toFixed(1)} ms, pages of ${pageRows} of ${rows} events, on the shard that is not asked first`,
     }
   } finally {
-    await Promise.all([one.close(), two.close()])
-    await Promise.all([alone.stop(), cluster.stop()])
+    await Promise.all([one.close(), two.close(), postgres.end()])
+    await Promise.all([alone.stop(), cluster.stop(), store.stop()])
     rmSync(directory, { recursive: true, force: true })
   }
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Cluster } from '../../collector/platform/clickhouse/cluster.ts'
 import {
@@ -6,10 +7,13 @@ import {
 } from '../../collector/platform/clickhouse/local.ts'
 import { storePassword } from '../../collector/platform/localStores/password.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
 
 /** ClickHouse servers that are one cluster, a shard each, as on as many machines. */
 export interface Shards {
   cluster: Cluster
+  /** The first shards alone, as a cluster of its own; of `first` servers. */
+  firstShards: Cluster
   /** Content of all shards together. */
   database: string
   servers: LocalClickHouse[]
@@ -18,14 +22,22 @@ export interface Shards {
   stop(): Promise<void>
 }
 
-/** Starts `count` real servers, with their data below `directory`; with `grants` our login has these alone. */
+/**
+ * Starts `count` real servers, with their data below `directory`; with `grants` our login has these alone. The first
+ * `first` of them are a second cluster, as before the others were added.
+ */
 export async function startShards(
   directory: string,
   count: number,
   {
     onRestart = () => {},
     grants,
-  }: { onRestart?: (reason: string) => void; grants?: readonly string[] } = {},
+    first = count,
+  }: {
+    onRestart?: (reason: string) => void
+    grants?: readonly string[]
+    first?: number
+  } = {},
 ): Promise<Shards> {
   const name = 'footfall'
   const database = 'footfall'
@@ -44,7 +56,7 @@ export async function startShards(
       `<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>${nativePort}</port>
         <default_database>${database}</default_database><user>footfall</user><password>${password}</password></replica></shard>`,
   )
-  const remoteServers = `<${name}>${shards.join('')}</${name}>`
+  const remoteServers = `<${name}>${shards.join('')}</${name}><first>${shards.slice(0, first).join('')}</first>`
   const servers = await Promise.all(
     members.map(({ place, nativePort }) =>
       startLocalClickHouse(
@@ -58,6 +70,7 @@ export async function startShards(
   const cluster = { name, shards: servers.map(({ url }) => [url]) }
   return {
     cluster,
+    firstShards: { name: 'first', shards: cluster.shards.slice(0, first) },
     database,
     servers,
     env: {
@@ -69,4 +82,15 @@ export async function startShards(
       await Promise.all(servers.map((server) => server.stop()))
     },
   }
+}
+
+/** The grants of the guides for the logins of a cluster. */
+export function documentedGrants(): string[] {
+  const guides = ['operations.md', 'several-machines.md']
+    .map((name) => readFileSync(join(packageRoot, 'collector/docs', name), 'utf8'))
+    .join('\n')
+  const grants = [...guides.matchAll(/^(GRANT .+) TO collector;$/gm)].map(([, grant]) => grant!)
+  if (!grants.some((grant) => grant.includes('READ ON REMOTE')))
+    throw new Error('the guides have no grants of a cluster')
+  return grants
 }

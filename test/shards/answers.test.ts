@@ -1,6 +1,6 @@
 /** Data on two shards is answered as if one server had all of it, with the grants in the guides. */
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -8,13 +8,12 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { openDatabases, shardingKey } from '../../collector/platform/clickhouse/cluster.ts'
 import { migrateDatabases } from '../../collector/platform/clickhouse/migrateDatabases.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
-import { packageRoot } from '../../collector/platform/paths.ts'
-import { openPostgres } from '../../collector/platform/postgres/pool.ts'
+import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import { seededNumbers } from '../api/analytics/seededNumbers.ts'
 import { eventOf, linkOf, openEvents, projectId, type Row } from '../api/events/harness.ts'
 import { newPostgresDatabase } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
-import { type Shards, startShards } from '../harness/shards.ts'
+import { documentedGrants, type Shards, startShards } from '../harness/shards.ts'
 
 type Events = Awaited<ReturnType<typeof openEvents>>
 
@@ -33,17 +32,17 @@ let directory: string
 let shards: Shards
 let one: Events
 let two: Events
+let postgres: Postgres
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'footfall-shards-'))
   shards = await startShards(directory, 2, { grants: documentedGrants() })
-  const postgres = openPostgres(await newPostgresDatabase(), () => {})
+  postgres = openPostgres(await newPostgresDatabase(), () => {})
   const { cluster, database } = shards
   await migrateDatabases(cluster, database, postgres, () => {})
-  await postgres.end()
   const env = { FOOTFALL_READ_SECONDS_MAX: '45' }
   one = await openEvents({ env, isAlone: true })
-  two = await openEvents({ env, on: openDatabases(cluster, database) })
+  two = await openEvents({ env, on: openDatabases(cluster, database, postgres) })
   const { events, ...known } = dataSet()
   for (const each of [one, two]) {
     await each.insert(events)
@@ -57,18 +56,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await one.close()
   await two.close()
+  await postgres.end()
   await shards.stop()
   rmSync(directory, { recursive: true, force: true })
 })
-
-function documentedGrants(): string[] {
-  const guides = ['operations.md', 'several-machines.md']
-    .map((name) => readFileSync(join(packageRoot, 'collector/docs', name), 'utf8'))
-    .join('\n')
-  const grants = [...guides.matchAll(/^(GRANT .+) TO collector;$/gm)].map(([, grant]) => grant!)
-  expect(grants.join()).toContain('READ ON REMOTE')
-  return grants
-}
 
 /** Visitors who go from one pixel of a project to the next, half of them people, some of those of a company. */
 function dataSet(): { events: Row[]; links: Row[]; profiles: Row[] } {

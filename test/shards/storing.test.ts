@@ -23,7 +23,7 @@ import { migrateDatabases } from '../../collector/platform/clickhouse/migrateDat
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { forgetShardSet } from '../../collector/platform/clickhouse/shardSet.ts'
 import { shardUp } from '../../collector/platform/metrics.ts'
-import { openPostgres } from '../../collector/platform/postgres/pool.ts'
+import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import { killNow } from '../chaos/processes.ts'
 import { newPostgresDatabase, randomName } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
@@ -35,16 +35,19 @@ import { installClickHouse } from '../stores/replaced/install.ts'
 let stores: string
 let shards: Shards
 let postgresUrl: string
+let ofShipping: Postgres
 let clickhouse: ClickHouse
 beforeAll(async () => {
   stores = mkdtempSync(join(tmpdir(), 'footfall-shards-'))
   shards = await startShards(stores, 2)
   postgresUrl = await newPostgresDatabase()
+  ofShipping = openPostgres(postgresUrl, () => {})
   await migrateClickHouse(shards.cluster, shards.database)
-  clickhouse = openForShipping(shards.cluster, shards.database)
+  clickhouse = openForShipping(shards.cluster, shards.database, ofShipping)
 })
 afterAll(async () => {
   await clickhouse.close()
+  await ofShipping.end()
   await shards.stop()
   rmSync(stores, { recursive: true, force: true })
 })
@@ -131,13 +134,15 @@ describe('a segment of pixels of both shards is stored once', () => {
   test('when the answer to the insert was lost', async () => {
     const all = ids(100)
     let losses = 3
-    const shipper = openShipper({
-      ...clickhouse,
+    const [first, second] = clickhouse.shards
+    const losing: ClickHouse = {
+      ...second!,
       insertLines: async (...given) => {
-        await clickhouse.insertLines(...given)
+        await second!.insertLines(...given)
         if (losses-- > 0) throw new Error('socket hang up')
       },
-    })
+    }
+    const shipper = openShipper({ ...clickhouse, shards: [first!, losing] })
     shipper.add(segment(rowsOf(all)))
     await isIdle(shipper)
     await expectOnce(all)

@@ -1,7 +1,7 @@
 import { type Field, hem, isProfileField } from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
-import { partsOf, shardOfPixel } from '../../platform/clickhouse/cluster.ts'
+import { partsOf } from '../../platform/clickhouse/cluster.ts'
 import { eventsQuery } from '../query/eventsQuery.ts'
 import { nameProjects } from '../query/projects.ts'
 import type { EventsPlan } from '../query/selection.ts'
@@ -53,7 +53,8 @@ function columnsOfEvents({ columns }: EventsPlan): readonly Field[] {
 /** Returns the shards to query: for one pixel only its own. */
 async function partsAsked({ clickhouse }: QueryExecutor, { pixelId }: Query) {
   const parts = partsOf(clickhouse, 'events')
-  return pixelId === undefined ? parts : [parts[await shardOfPixel(clickhouse.shards, pixelId)]!]
+  const place = pixelId === undefined ? undefined : await clickhouse.placement?.shardOf(pixelId)
+  return place === undefined ? parts : [parts[place]!]
 }
 
 /** Returns the scan of each table. */

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { isDataError } from '../../platform/clickhouse/dataErrors.ts'
+import { eventsOfShard } from '../../platform/clickhouse/placement.ts'
+import { splitByShard } from '../../platform/clickhouse/splitByShard.ts'
 import type { ShipLease } from '../log/eventLog.ts'
 import { splitLines } from '../spool/rowFields.ts'
 import { appendDeadLetter } from './deadLetters.ts'
@@ -16,7 +18,24 @@ export interface Batch {
   rows: number
   /** When its first row was written, epoch milliseconds. */
   oldestAt: number
-  /** Indexes of the batch's lines that are dead letters already. */
+  /** The batch by shards, made at its first insert. */
+  split?: BatchSplit
+  /** Number of its lines that are dead letters already. */
+  refused: number
+}
+
+interface BatchSplit {
+  parts: BatchPart[]
+  version: number | null
+}
+
+/** Lines of a batch for one server. */
+interface BatchPart {
+  clickhouse: ClickHouse
+  table: string
+  payloads: Buffer[]
+  isStored: boolean
+  /** Indexes of its lines that are dead letters already. */
   refused: Set<number>
 }
 
@@ -30,45 +49,80 @@ export interface InsertOptions {
 }
 
 /**
- * Inserts a batch as one block. If ClickHouse refuses its data, inserts all rows except invalid ones, which
- * become dead letters. Throws an error that a retry may fix; then insert the same batch again.
+ * Inserts a batch as one block for each shard. If ClickHouse refuses its data, inserts all rows except invalid ones,
+ * which become dead letters. Throws an error that a retry may fix; then insert the same batch again. An unavailable
+ * shard does not delay the rows of others. Throws PlacementChanged if the batch must be read and prepared again.
  */
 export async function insertBatch(options: InsertOptions, batch: Batch): Promise<void> {
   if (batch.payloads.length === 0) return
+  await options.clickhouse.placement?.placesForInsert([], batch.split?.version)
+  batch.split ??= await splitBatch(options, batch.payloads)
+  const waiting = batch.split.parts.filter(({ isStored }) => !isStored)
+  // All of them end before a retry begins.
+  const outcomes = await Promise.allSettled(waiting.map((part) => insertPart(options, batch, part)))
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+}
+
+async function splitBatch(
+  { clickhouse, table }: InsertOptions,
+  payloads: Buffer[],
+): Promise<BatchSplit> {
+  const { placement, shards } = clickhouse
+  const partOf = (part: Pick<BatchPart, 'clickhouse' | 'table' | 'payloads'>): BatchPart => ({
+    ...part,
+    isStored: false,
+    refused: new Set(),
+  })
+  if (!placement || table !== 'events')
+    return { parts: [partOf({ clickhouse, table, payloads })], version: null }
+  const { parts, version } = await splitByShard({ placement, shards }, ...payloads)
+  return {
+    parts: parts.map(({ shard, lines }) =>
+      partOf({ clickhouse: shard, table: eventsOfShard, payloads: lines }),
+    ),
+    version,
+  }
+}
+
+async function insertPart(options: InsertOptions, batch: Batch, part: BatchPart): Promise<void> {
   try {
-    await send(options, batch, batch.payloads, batch.token)
+    await send(options, batch, part, part.payloads, batch.token)
   } catch (error) {
     if (!isDataError(error)) throw error
-    await insertHalves(options, batch, batch.payloads.flatMap(splitLines), 0)
+    await insertHalves(options, batch, part, part.payloads.flatMap(splitLines), 0)
   }
+  part.isStored = true
 }
 
 /**
  * Inserts the two halves of lines that ClickHouse refused together; `from` is the first line's index in the
- * batch.
+ * part.
  */
 async function insertHalves(
   options: InsertOptions,
   batch: Batch,
+  part: BatchPart,
   lines: Buffer[],
   from: number,
 ): Promise<void> {
   const middle = Math.ceil(lines.length / 2)
-  for (const [part, at] of [
+  for (const [half, at] of [
     [lines.slice(0, middle), from],
     [lines.slice(middle), from + middle],
   ] as const) {
-    const isDeadLetter = part.length === 1 && batch.refused.has(at)
-    if (part.length === 0 || isDeadLetter) continue
+    const isDeadLetter = half.length === 1 && part.refused.has(at)
+    if (half.length === 0 || isDeadLetter) continue
     try {
-      await send(options, batch, [Buffer.concat(part)], `${batch.token} ${at}+${part.length}`)
+      const token = `${batch.token} ${at}+${half.length}`
+      await send(options, batch, part, [Buffer.concat(half)], token)
     } catch (error) {
       if (!isDataError(error)) throw error
-      // A batch of a single line arrives here as its own first half.
-      if (part.length > 1) await insertHalves(options, batch, part, at)
+      // A single line arrives here as its own first half.
+      if (half.length > 1) await insertHalves(options, batch, part, half, at)
       else {
-        writeDeadLetter(options, batch.name, part[0]!.toString().trimEnd(), error.message)
-        batch.refused.add(at)
+        writeDeadLetter(options, batch.name, half[0]!.toString().trimEnd(), error.message)
+        part.refused.add(at)
+        batch.refused++
       }
     }
   }
@@ -90,8 +144,9 @@ export function writeDeadLetter(
 }
 
 function send(
-  { clickhouse, table, lease }: InsertOptions,
+  { lease }: InsertOptions,
   { name }: Batch,
+  { clickhouse, table }: BatchPart,
   payloads: Buffer[],
   token: string,
 ): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { PlacementChanged } from '../../platform/clickhouse/placement.ts'
 import type { LeaseSource, LogPartition, ShipLease } from '../log/eventLog.ts'
 import { spoolPartition } from '../spool/spoolPartition.ts'
 import { BatchReader } from './batchReader.ts'
@@ -71,7 +72,7 @@ const arrivingMs = 1_000
 
 /**
  * Inserts the batches of one partition of the log into ClickHouse, oldest first, one at a time. One batch is one insert
- * of one block; its bytes are sent unchanged. In the spool, a batch is a sealed segment.
+ * of one block, or of one block for each shard; its bytes are sent unchanged. In the spool, a batch is a sealed segment.
  *
  * The protocol for each batch of events, in call order. Other tables skip the lines with [e].
  *
@@ -96,8 +97,8 @@ const arrivingMs = 1_000
  *   limit. ClickHouse stores a token once, so a first try that did arrive does no harm.
  * - ClickHouse refuses a row: it bisects the segment until it finds the row, which becomes a dead letter.
  * - The disk has changed a record: its rows become dead letters, because any of them may be wrong.
- * - This process is killed, or its lease is lost: the next try reads back which rows are stored and sends the others.
- *   Another collector that acquires the lease first waits until no insert of ours runs.
+ * - This process is killed, its lease is lost, or shards change: the next try reads back which rows are stored, and
+ *   sends the others. Another collector that acquires the lease first waits until no insert of ours runs.
  * - ClickHouse crashes, and may have lost confirmed rows: it keeps segments shipped in the last minutes. It compares
  *   them with ClickHouse during the shipping (shippedSegments.ts), and ships them again if rows are missing.
  */
@@ -240,7 +241,7 @@ export class Shipper {
       } catch (error) {
         this.#shipped.doubtServer()
         this.#options.observe.retry(error as Error, waiting.position)
-        if (shipment?.lease && !isUsableForRetry(shipment.lease)) {
+        if (shipment?.lease && mustPrepareAgain(shipment.lease, error)) {
           shipment.lease.abandon()
           shipment = null
           waiting.isUncertain = true
@@ -262,7 +263,7 @@ export class Shipper {
       token: this.#partition.tokenOf(position),
       rows,
       oldestAt,
-      refused: new Set(),
+      refused: 0,
     }
     if (!leases) return { lease: null, batch, damaged, memory }
 
@@ -314,7 +315,7 @@ export class Shipper {
   async #finish(position: string, batch: Batch): Promise<void> {
     const committed = await this.#partition.commit(position)
     if (!this.#partition.isCommitted(position))
-      this.#options.observe.shipped(batch.rows - batch.refused.size, Date.now() - batch.oldestAt)
+      this.#options.observe.shipped(batch.rows - batch.refused, Date.now() - batch.oldestAt)
     this.#shipped.keep(committed)
   }
 
@@ -324,6 +325,8 @@ export class Shipper {
   }
 }
 
-/** Whether a failed insert may be retried with the same bytes under its lease. */
-const isUsableForRetry = (lease: ShipLease): boolean =>
-  lease.isHeld() && Date.now() - lease.acquiredAt < failingLeaseMs
+/** Whether a failed insert may not be retried with the same bytes under its lease. */
+const mustPrepareAgain = (lease: ShipLease, error: unknown): boolean =>
+  error instanceof PlacementChanged ||
+  !lease.isHeld() ||
+  Date.now() - lease.acquiredAt >= failingLeaseMs

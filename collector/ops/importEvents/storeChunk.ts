@@ -181,7 +181,7 @@ async function insertMissing(
       lease,
       observe: { deadLetter: () => refused++ },
     },
-    { name, payloads, token: randomUUID(), rows, oldestAt: receivedMillis, refused: new Set() },
+    { name, payloads, token: randomUUID(), rows, oldestAt: receivedMillis, refused: 0 },
   )
   return refused
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { Placement } from './placement.ts'
 
 /** SQL with bound values: ClickHouse replaces `{name:Type}` in `sql` with the value in `params`. */
 export interface Query {
@@ -9,6 +10,8 @@ export interface Query {
    * pixel's shard is queried. The SQL has `{events:Identifier}` for the table, and `params` has `events`.
    */
   readonly pixelId?: string
+  /** Settings of ClickHouse for this query alone. */
+  readonly settings?: Readonly<Record<string, string | number>> | undefined
 }
 
 /**
@@ -58,6 +61,8 @@ export interface ClickHouse {
   readonly shards: readonly ClickHouse[]
   /** Every server, replicas included. */
   readonly nodes: readonly ClickHouse[]
+  /** Tells the shard of each pixel. Null without several shards. */
+  readonly placement: Placement | null
   /** Runs a query and parses its rows. Use it for small results. */
   rows<Row>(query: Query): Promise<Row[]>
   /** Runs a query and returns its bytes unparsed. */

@@ -1,6 +1,11 @@
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import type { Postgres } from '../postgres/pool.ts'
 import { isUnavailable } from '../storeErrors.ts'
 import type { ClickHouse, Query } from './client.ts'
 import { type OwnSettings, openClickHouse } from './openClickHouse.ts'
+import { eventsOfShard, Placement } from './placement.ts'
+import { splitByShard } from './splitByShard.ts'
 
 /** Servers that hold a database together. */
 export interface Cluster {
@@ -28,15 +33,9 @@ export const isReplicated = (address: ClickHouseAddress): address is Cluster =>
 export const firstShard = (address: ClickHouseAddress): ClickHouseAddress =>
   typeof address === 'string' ? address : { ...address, shards: address.shards.slice(0, 1) }
 
-/**
- * The table of one shard's own events. With several shards, `events` is the Distributed table over all of
- * them.
- */
-const ownEvents = 'events_local'
-
 /** Returns the table of a server's own events, which migrations and mutations use. */
 export const eventsTable = (address: ClickHouseAddress): string =>
-  isSharded(address) ? ownEvents : 'events'
+  isSharded(address) ? eventsOfShard : 'events'
 
 /**
  * Returns the SQL expression that distributes events over shards. All events of a pixel are on one shard. A
@@ -50,32 +49,33 @@ export const partsOf = (
   table: string,
 ): readonly { shard: ClickHouse; table: string }[] =>
   clickhouse.shards.length > 1 && table === 'events'
-    ? clickhouse.shards.map((shard) => ({ shard, table: ownEvents }))
+    ? clickhouse.shards.map((shard) => ({ shard, table: eventsOfShard }))
     : [{ shard: clickhouse, table }]
 
-/** Returns the index, from 0, of the shard that holds a pixel's events. */
-export async function shardOfPixel(
-  shards: readonly ClickHouse[],
-  pixelId: string,
-): Promise<number> {
-  if (shards.length === 1) return 0
-  const [found] = await shards[0]!.rows<{ shard: number }>({
-    sql: `SELECT toUInt32(${shardingKey('{pixelId:UUID}')} % {count:UInt32}) AS shard`,
-    params: { pixelId, count: shards.length },
+/** Returns the shards, from 0, of pixels by the hash of their ids. */
+async function shardsByHash(
+  server: ClickHouse,
+  pixelIds: readonly string[],
+  count: number,
+): Promise<number[]> {
+  const rows = await server.rows<{ shard: number }>({
+    sql: `SELECT toUInt32(${shardingKey('arrayJoin({pixelIds:Array(UUID)})')} % {count:UInt32}) AS shard`,
+    params: { pixelIds, count },
   })
-  return found!.shard
+  return rows.map(({ shard }) => shard)
 }
 
 /** Returns SQL for a table that each server has, such as system.parts, read from one server of each shard. */
 export const ofEachShard = ({ cluster }: ClickHouse, table: string): string =>
   cluster === null ? table : `cluster('${cluster}', ${table})`
 
-/** Opens the database of live events and the database of test keys. */
+/** Opens the database of live events and the database of test keys. Several shards need `postgres`. */
 export const openDatabases = (
   address: ClickHouseAddress,
   name: string,
+  postgres?: Postgres,
 ): Record<'live' | 'test', ClickHouse> => ({
-  live: openDatabase(address, name),
+  live: openDatabase(address, name, { postgres }),
   test: openDatabase(firstShard(address), testDatabaseOf(name)),
 })
 
@@ -83,12 +83,13 @@ export const openDatabases = (
 export const testDatabaseOf = (name: string): string => `${name}_test`
 
 /**
- * Opens a database. A cluster is queried through its first shard, which reads the events of the other shards.
+ * Opens a database. A cluster is queried through its first shard, which reads the events of the other shards. Several
+ * shards need `postgres`, which tells where the events of each pixel are.
  */
 export function openDatabase(
   address: ClickHouseAddress,
   database: string,
-  more: OwnSettings = {},
+  { postgres, more = {} }: { postgres?: Postgres | undefined; more?: OwnSettings } = {},
 ): ClickHouse {
   if (typeof address === 'string') return openClickHouse(address, database)
   const settings = { ...settingsOf(address), ...more }
@@ -98,36 +99,35 @@ export function openDatabase(
   const shards = servers.map(openReplicas)
   const nodes = servers.flat()
   const [first] = shards as [ClickHouse]
-  const direct = shards.length === 1 ? null : directly(shards)
-  return {
-    ...first,
-    cluster: address.name,
-    shards,
-    nodes,
-    async rows<Row>(query: Query) {
-      const asked = await direct?.(query)
-      return asked ? asked.shard.rows<Row>(asked.query) : first.rows<Row>(query)
-    },
-    async stream(query, ...how) {
-      const asked = await direct?.(query)
-      return asked ? asked.shard.stream(asked.query, ...how) : first.stream(query, ...how)
-    },
-    async close() {
-      await Promise.all(nodes.map((node) => node.close()))
-    },
+  const close = async () => {
+    await Promise.all(nodes.map((node) => node.close()))
   }
+  const opened = { ...first, cluster: address.name, shards, nodes, close }
+  if (shards.length === 1) return opened
+  if (!postgres) throw new Error('a database of several shards needs PostgreSQL')
+  const placement = new Placement(postgres, {
+    database,
+    shards: shards.length,
+    hashOf: (pixelIds) => shardsByHash(first, pixelIds, shards.length),
+  })
+  return { ...opened, placement, ...throughShards(shards, placement) }
 }
 
 /**
  * Opens a database for the shipper, which inserts one batch at a time. Reads see every earlier insert on any
  * replica, so the shipper recognizes duplicates.
  */
-export const openForShipping = (address: ClickHouseAddress, database: string): ClickHouse =>
-  openDatabase(
-    address,
-    database,
-    isReplicated(address) ? { insert_quorum_parallel: 0, select_sequential_consistency: 1 } : {},
-  )
+export const openForShipping = (
+  address: ClickHouseAddress,
+  database: string,
+  postgres?: Postgres,
+): ClickHouse =>
+  openDatabase(address, database, {
+    postgres,
+    more: isReplicated(address)
+      ? { insert_quorum_parallel: 0, select_sequential_consistency: 1 }
+      : {},
+  })
 
 const settingsOf = (cluster: Cluster): OwnSettings => ({
   ...(isSharded(cluster) && shardedSettings),
@@ -149,28 +149,52 @@ const shardedSettings: OwnSettings = {
 const replicatedSettings: OwnSettings = { insert_quorum: 'auto' }
 
 /**
- * Reads data of one pixel directly from its shard. The table of all shards is slower (test/bench/shards.ts).
- * Returns undefined for queries that need the first shard.
+ * The statements that concern several shards. Reads of one pixel go to its shard, because the table of all shards is
+ * slower (test/bench/shards.ts). Other reads and statements go to the first shard, with the settings of the placement.
+ * Events are inserted into their shards.
  */
-function directly(shards: readonly ClickHouse[]) {
-  const places = new Map<string, Promise<number>>()
-  return async <Asked extends Query>(
+function throughShards(
+  shards: readonly ClickHouse[],
+  placement: Placement,
+): Pick<ClickHouse, 'rows' | 'stream' | 'command' | 'insertLines'> {
+  const [first] = shards as [ClickHouse]
+  const direct = async <Asked extends Query>(
     query: Asked,
-  ): Promise<{ shard: ClickHouse; query: Asked } | undefined> => {
+  ): Promise<{ shard: ClickHouse; query: Asked }> => {
     const { pixelId, params } = query
-    if (pixelId === undefined) return undefined
-    let at = places.get(pixelId)
-    if (!at) {
-      at = shardOfPixel(shards, pixelId)
-      places.set(pixelId, at)
-      at.catch(() => places.delete(pixelId))
-    }
+    const place = pixelId === undefined ? undefined : await placement.shardOf(pixelId)
+    if (place === undefined)
+      return { shard: first, query: { ...query, settings: await placement.settings() } }
     return {
-      shard: shards[await at]!,
-      query: { ...query, params: { ...params, events: ownEvents } },
+      shard: shards[place]!,
+      query: { ...query, params: { ...params, events: eventsOfShard } },
     }
   }
+  return {
+    async rows<Row>(asked: Query) {
+      const { shard, query } = await direct(asked)
+      return shard.rows<Row>(query)
+    },
+    async stream(asked, ...how) {
+      const { shard, query } = await direct(asked)
+      return shard.stream(query, ...how)
+    },
+    async command(query) {
+      await first.command({ ...query, settings: await placement.settings() })
+    },
+    async insertLines(table, lines, token, queryId) {
+      if (table !== 'events') return first.insertLines(table, lines, token, queryId)
+      const { parts } = await splitByShard({ shards, placement }, await buffer(lines))
+      await Promise.all(
+        parts.map(({ shard, lines }) =>
+          shard.insertLines(eventsOfShard, streamOf(lines), token, queryId),
+        ),
+      )
+    },
+  }
 }
+
+const streamOf = (pieces: Buffer[]): Readable => Readable.from(pieces, { objectMode: false })
 
 /** Combines the replicas of a shard into one connection. A read retries the next replica at once. */
 function openReplicas(replicas: readonly ClickHouse[]): ClickHouse {

@@ -15,16 +15,17 @@ export async function deleteRows(
 ): Promise<boolean> {
   const parts = partsOf(clickhouse, table)
   const left = await Promise.all(
-    parts.map((part) => deleteRowsOf(part.shard, part.table, condition, settings)),
+    parts.map((part) => deleteRowsOfServer(part.shard, part.table, condition, settings)),
   )
   return left.includes(true)
 }
 
-async function deleteRowsOf(
+/** The same for one server. */
+export async function deleteRowsOfServer(
   clickhouse: ClickHouse,
   table: string,
   condition: Query,
-  settings: string,
+  settings = '',
 ): Promise<boolean> {
   const [state] = await clickhouse.rows<{ is_left: 0 | 1; is_running: 0 | 1 }>({
     sql: `

@@ -74,7 +74,7 @@ export async function requireCluster(
       `each replica of cluster "${name}" needs <default_database>${database}</default_database> (CLICKHOUSE_DATABASE) in remote_servers of its configuration`,
     )
   }
-  // `shardOfPixel` (cluster.ts) computes the shard of a pixel without weights.
+  // `shardsByHash` (cluster.ts) computes the shard of a pixel without weights.
   if (replicas.some(({ shard_weight }) => shard_weight !== 1)) {
     throw new StartError(
       `the shards of cluster "${name}" must not have a <weight> in remote_servers`,

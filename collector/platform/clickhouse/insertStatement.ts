@@ -1,4 +1,5 @@
 import { eventColumns, type Field } from '../../../schemas/fields.ts'
+import { eventsOfShard } from './placement.ts'
 
 /**
  * Returns the statement that inserts lines into a table. Events use input(), because ClickHouse creates a
@@ -6,7 +7,7 @@ import { eventColumns, type Field } from '../../../schemas/fields.ts'
  * converting them together takes half the time.
  */
 export const insertStatement = (table: string): string =>
-  table === 'events' ? insertEvents : `INSERT INTO ${table} FORMAT JSONEachRow`
+  insertEvents[table] ?? `INSERT INTO ${table} FORMAT JSONEachRow`
 
 interface Read {
   name: string
@@ -32,10 +33,14 @@ function readOf({ name, columnType: declared }: Field): Read {
   return { name, type: fallback === undefined ? type : `Nullable(${type})`, fallback }
 }
 
-const insertEvents = insertThroughInput('events', [
+const eventReads = [
   ...ofSpool,
   ...eventColumns.filter(({ alias, materialized }) => !alias && !materialized).map(readOf),
-])
+]
+
+const insertEvents: Readonly<Record<string, string>> = Object.fromEntries(
+  ['events', eventsOfShard].map((table) => [table, insertThroughInput(table, eventReads)]),
+)
 
 function insertThroughInput(table: string, columns: readonly Read[]): string {
   const names = columns.map(({ name }) => name).join(', ')

@@ -1,4 +1,5 @@
 import type { Postgres } from '../postgres/pool.ts'
+import { StartError } from '../startError.ts'
 import { ClickHouseRefused, isUnavailable } from '../storeErrors.ts'
 import {
   type ClickHouseAddress,
@@ -38,11 +39,31 @@ export async function migrateDatabases(
   if (isSharded(address)) await requireShardSet(postgres, address, name)
   const away = await findAway(address, name)
   if (away.length > 0) return tellAway(away)
+  await underSchemaLock(postgres, async () => {
+    await migrateBoth(address, name)
+    if (isSharded(address)) await noteShardSet(postgres, address, name)
+  })
+}
+
+/**
+ * Creates the schema on the servers of shards that are not recorded yet. Throws StartError if a server is unavailable,
+ * or if its cluster differs from CLICKHOUSE_SHARDS.
+ */
+export async function migrateNewShards(
+  cluster: Cluster,
+  name: string,
+  postgres: Postgres,
+): Promise<void> {
+  const away = await findAway(cluster, name)
+  if (away.length > 0) throw new StartError(`${away.join(', ')} of ClickHouse cannot be reached`)
+  await underSchemaLock(postgres, () => migrateBoth(cluster, name))
+}
+
+async function underSchemaLock(postgres: Postgres, work: () => Promise<void>): Promise<void> {
   const client = await postgres.connect()
   try {
     await client.query('SELECT pg_advisory_lock($1)', [schemaLock])
-    await migrateBoth(address, name)
-    if (isSharded(address)) await noteShardSet(postgres, address, name)
+    await work()
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [schemaLock]).catch(() => {})
     client.release()

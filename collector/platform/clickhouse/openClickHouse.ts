@@ -51,6 +51,7 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
     get nodes() {
       return [clickhouse]
     },
+    placement: null,
 
     async rows<Row>(query: Query) {
       const result = await client
@@ -58,6 +59,7 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
           query: query.sql,
           query_params: { ...query.params },
           format: 'JSONEachRow',
+          ...(query.settings && { clickhouse_settings: query.settings }),
           http_headers: { ...traceHeaders() },
         })
         .catch(translate)
@@ -65,11 +67,20 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
     },
 
     stream: (query, format, signal, settings) =>
-      openStream(url, database, query, format, { signal, settings: { ...own, ...settings } }),
+      openStream(url, database, query, format, {
+        signal,
+        settings: { ...own, ...query.settings, ...settings },
+      }),
 
     async command(query) {
       if (isSimulated()) return
-      await client.command({ query: query.sql, query_params: { ...query.params } }).catch(translate)
+      await client
+        .command({
+          query: query.sql,
+          query_params: { ...query.params },
+          ...(query.settings && { clickhouse_settings: query.settings }),
+        })
+        .catch(translate)
     },
 
     async insertLines(table, lines, deduplicationToken, queryId) {

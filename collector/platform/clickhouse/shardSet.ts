@@ -16,8 +16,8 @@ type ShardSet = readonly string[]
 const howToAccept =
   'name the earlier shards. If events of the others may be lost, run npx footfall migrate --accept-shards once'
 
-/** Reads the shards that the first start recorded; empty before the first start. */
-async function readShardSet(postgres: Postgres, database: string): Promise<ShardSet> {
+/** Reads the recorded shards in order; empty before the first start. */
+export async function readShardSet(postgres: Postgres, database: string): Promise<ShardSet> {
   const { rows } = await postgres.query<{ shard_id: string }>(
     'SELECT shard_id FROM clickhouse_shards WHERE database = $1 ORDER BY position',
     [database],
@@ -44,7 +44,7 @@ export async function requireShardSet(
   const { shards } = cluster
   if (known.length !== shards.length) {
     throw new StartError(
-      `CLICKHOUSE_SHARDS names ${shards.length} shards, but events are on ${known.length}: ${howToAccept}`,
+      `CLICKHOUSE_SHARDS names ${shards.length} shards, but events are on ${known.length}: ${known.length < shards.length ? 'to add the others, run npx footfall shards add. Otherwise ' : ''}${howToAccept}`,
     )
   }
   const nodes = openNodes(cluster, database)
@@ -74,12 +74,13 @@ export async function requireShardSet(
 
 /**
  * Records a cluster's shards in PostgreSQL, and on each server the id of its shard. Requires that all servers
- * are available and migrated.
+ * are available and migrated. `weight` is the share of new pixels that shards receive which were not recorded before.
  */
 export async function noteShardSet(
   postgres: Postgres,
   cluster: Cluster,
   database: string,
+  weight = 1,
 ): Promise<void> {
   const known = await readShardSet(postgres, database)
   const nodes = openNodes(cluster, database)
@@ -100,9 +101,9 @@ export async function noteShardSet(
     })
     for (const [position, id] of set.entries()) {
       await postgres.query(
-        `INSERT INTO clickhouse_shards (database, position, shard_id) VALUES ($1, $2, $3)
+        `INSERT INTO clickhouse_shards (database, position, shard_id, weight) VALUES ($1, $2, $3, $4)
          ON CONFLICT (database, position) DO NOTHING`,
-        [database, position, id],
+        [database, position, id, weight],
       )
     }
   } finally {

@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { allKnowMs, eventsOfShard, pauseLease } from '../../platform/clickhouse/placement.ts'
+import { type Lease, withLease } from '../../platform/postgres/lease.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+
+const pollMs = 100
+
+/**
+ * Runs `work` while no process inserts events. Collectors keep them in their log meanwhile. `work` changes places in
+ * `pause.inTransaction`, which fails if the pause has ended early.
+ */
+export async function whilePaused<T>(
+  postgres: Postgres,
+  clickhouse: ClickHouse,
+  work: (pause: Lease) => Promise<T>,
+): Promise<T> {
+  return withLease(postgres, pauseLease(clickhouse.database), async (pause) => {
+    await delay(allKnowMs)
+    await waitForInserts(clickhouse)
+    const result = await work(pause)
+    // Reads must know the new places before new events arrive there.
+    await delay(allKnowMs)
+    return result
+  })
+}
+
+/**
+ * Waits until these servers run no insert of events. With `containing`, only inserts whose text contains it count.
+ */
+export async function waitForInserts(
+  { nodes }: Pick<ClickHouse, 'nodes'>,
+  containing = '',
+): Promise<void> {
+  const isInserting = async (node: ClickHouse): Promise<boolean> => {
+    const [running] = await node.rows<{ inserts: number }>({
+      sql: `SELECT toUInt32(count()) AS inserts FROM system.processes
+            WHERE current_database = currentDatabase() AND startsWith(query, {statement:String})
+              AND position(query, {containing:String}) > 0`,
+      params: { statement: `INSERT INTO ${eventsOfShard}`, containing },
+    })
+    return running!.inserts > 0
+  }
+  while ((await Promise.all(nodes.map(isInserting))).includes(true)) await delay(pollMs)
+}
+
+/** Whether PostgreSQL already knows the shard of each pixel. */
+export async function arePlacesRecorded(postgres: Postgres, database: string): Promise<boolean> {
+  const { rowCount } = await postgres.query('SELECT FROM shard_placements WHERE database = $1', [
+    database,
+  ])
+  return rowCount !== 0
+}
+
+/**
+ * Records on which shard the events of each pixel are, so that the hash of its id no longer decides. `shards` are the
+ * shards that may have events.
+ */
+export async function recordPlaces(
+  postgres: Postgres,
+  clickhouse: ClickHouse,
+  shards: readonly ClickHouse[],
+): Promise<void> {
+  const { database } = clickhouse
+  await whilePaused(postgres, clickhouse, async (pause) => {
+    const pixels = await Promise.all(shards.map(pixelsOf))
+    await pause.inTransaction(async (client) => {
+      await client.query('DELETE FROM pixel_shards WHERE database = $1', [database])
+      for (const [shard, pixelIds] of pixels.entries())
+        await client.query(
+          'INSERT INTO pixel_shards (database, pixel_id, shard) SELECT $1, unnest($2::uuid[]), $3',
+          [database, pixelIds, shard],
+        )
+      await client.query(
+        `INSERT INTO shard_placements (database, version) VALUES ($1, 1)
+         ON CONFLICT (database) DO UPDATE SET version = shard_placements.version + 1`,
+        [database],
+      )
+    })
+  })
+}
+
+async function pixelsOf(shard: ClickHouse): Promise<string[]> {
+  const rows = await shard.rows<{ pixel_id: string }>({
+    sql: `SELECT DISTINCT pixel_id FROM ${eventsOfShard}`,
+    params: {},
+  })
+  return rows.map(({ pixel_id }) => pixel_id)
+}
