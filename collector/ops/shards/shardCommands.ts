@@ -7,6 +7,7 @@ import { requireShardSet } from '../../platform/clickhouse/shardSet.ts'
 import { LeaseHeldError } from '../../platform/postgres/lease.ts'
 import { migratePostgres } from '../../platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { StartError } from '../../platform/startError.ts'
 import { withServers } from '../servers.ts'
 import { addShards } from './addShards.ts'
@@ -55,13 +56,21 @@ export const addNewShards = (config: Config): Promise<void> =>
 /** Sets the share of new pixels that a shard receives. */
 export const weighShard = (config: Config, number: string, weight: string): Promise<void> =>
   withShards(config, async ({ postgres, clickhouse: { database } }) => {
-    if (!/^\d+(\.\d+)?$/.test(weight))
+    if (!/^\d{1,6}(\.\d{1,6})?$/.test(weight))
       throw new StartError('the weight must be a number from 0, such as 1')
-    const { rowCount } = await postgres.query(
-      'UPDATE clickhouse_shards SET weight = $3 WHERE database = $1 AND position = $2',
-      [database, shardOf(number), weight],
-    )
-    if (rowCount === 0) throw new StartError(`there is no shard ${number}`)
+    await inTransaction(postgres, async (client) => {
+      const { rowCount } = await client.query(
+        'UPDATE clickhouse_shards SET weight = $3 WHERE database = $1 AND position = $2',
+        [database, shardOf(number), weight],
+      )
+      if (rowCount === 0) throw new StartError(`there is no shard ${number}`)
+      const { rowCount: receiving } = await client.query(
+        'SELECT FROM clickhouse_shards WHERE database = $1 AND weight > 0 LIMIT 1',
+        [database],
+      )
+      if (receiving === 0)
+        throw new StartError('a shard must receive new pixels: give another shard a weight first')
+    })
     console.log(`shard ${number} has the weight ${Number(weight)}`)
   })
 
