@@ -210,6 +210,22 @@ test('what an error or an answer that breaks off on our side never handed over i
   expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 3, records: 23 })
 })
 
+test('a caller who leaves while their answer is being charged is refunded', async () => {
+  const organization = await accounts.newOrganization()
+  const [billing] = accounts.billings(1)
+  const caller = new AbortController()
+  const charge = await billing!.admit(requestOf(organization), {
+    meter: 'events',
+    projectId: null,
+    recordsMax: 1,
+    signal: caller.signal,
+  })
+  const settling = charge.settle(40)
+  caller.abort()
+  await expect(settling).rejects.toThrow('the client disconnected')
+  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 2, records: 0 })
+})
+
 test('a partial refund is what the fewer records would have cost: the free ones stay used first', async () => {
   const organization = await accounts.newOrganization()
   await setPrice(accounts, organization, 'events', 3_000, 10)
