@@ -20,8 +20,19 @@ const postgresMs = async () =>
     ).rows[0]!.ms,
   )
 
-/** The first watermark that is published where workers and shipper say these marks; null: a worker says nothing. */
-async function firstMark({ workers, shipper }: { workers: number[] | null; shipper: number }) {
+/**
+ * The first watermark that is published where workers and shipper say these marks, and the shippers of a replicated log
+ * `doubtfulFrom`; null: a worker says nothing.
+ */
+async function firstMark({
+  workers,
+  shipper,
+  doubtfulFrom,
+}: {
+  workers: number[] | null
+  shipper: number
+  doubtfulFrom?: number
+}) {
   const collectorId = randomUUID()
   const kept: number[] = []
   let rounds = 0
@@ -33,6 +44,8 @@ async function firstMark({ workers, shipper }: { workers: number[] | null; shipp
       },
     },
     shipper: { lowMark: shipper, noticeRestart: async () => {} },
+    readProgress:
+      doubtfulFrom === undefined ? undefined : async () => ({ committed: [], doubtfulFrom }),
     postgres,
     collectorId,
     keep: (mark) => kept.push(mark),
@@ -52,6 +65,16 @@ test('a watermark is the earliest of what workers keep and of what waits to be s
   const both = { published: at, kept: at }
   expect(await firstMark({ workers: [at + 1_000, at, at + 500], shipper: at + 300 })).toEqual(both)
   expect(await firstMark({ workers: [at + 1_000, at + 500], shipper: at })).toEqual(both)
+})
+
+test('a watermark of a replicated log is not after the rows that its shippers doubt', async () => {
+  const at = Math.floor(await postgresMs()) - 60_000
+  const later = { workers: [at + 1_000], shipper: at + 1_000 }
+  expect(await firstMark({ ...later, doubtfulFrom: at })).toEqual({ published: at, kept: at })
+  expect(await firstMark({ ...later, doubtfulFrom: Infinity })).toEqual({
+    published: at + 1_000,
+    kept: at + 1_000,
+  })
 })
 
 test('a watermark is never ahead of PostgreSQL’s clock', async () => {
