@@ -69,6 +69,32 @@ test('a feed waits for what is on its way, and goes on from its cursor', async (
   expect([refused.statusCode, refused.json().parameter]).toEqual([400, 'distinct'])
 })
 
+test('a feed keeps its place when its complete part becomes shorter', async () => {
+  const project_id = randomUUID()
+  const first = received(50_000, 0, { project_id })
+  const second = received(30_000, 0, { project_id })
+  await events.insert([first, second])
+  await completeUntil(now - 40_000, '00000000-0000-4000-8000-000000000002')
+  await completeUntil(now - 40_000)
+  await delay(1_100)
+  const page = await events.page({
+    project_id,
+    order: 'received',
+    start_ms: String(now - 60_000),
+  })
+  expect(idsOf(page.rows)).toEqual(idsOf([first]))
+  // As after a crash of ClickHouse: what it lost is inserted again.
+  await completeUntil(now - 55_000)
+  await delay(1_100)
+  const waiting = await events.page({ project_id, cursor: page.meta.next_cursor! })
+  expect([waiting.rows, waiting.meta.next_cursor]).toEqual([[], page.meta.next_cursor])
+  await completeUntil(now - 20_000)
+  await completeUntil(now - 20_000, '00000000-0000-4000-8000-000000000002')
+  await delay(1_100)
+  const { rows } = await events.page({ project_id, cursor: waiting.meta.next_cursor! })
+  expect(idsOf(rows)).toEqual(idsOf([second]))
+})
+
 test('a feed of an organization has the first events of a project that had none a moment ago', async () => {
   const organization = randomUUID()
   const headers = { 'x-organization': organization }
