@@ -4,7 +4,7 @@ import { type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newApiCredentials, storeApiKey } from '../../../../collector/accounts/keys/apiKeys.ts'
 import { storeMember } from '../../../../collector/accounts/members/newMember.ts'
-import { createAuthenticate } from '../../../../collector/api/access/authenticate.ts'
+import { createAuthenticate, sha256 } from '../../../../collector/api/access/authenticate.ts'
 import { guardRoutes } from '../../../../collector/api/access/guard.ts'
 import type { Access } from '../../../../collector/api/access/routeAccess.ts'
 import { createTokens, type Tokens } from '../../../../collector/api/access/tokens.ts'
@@ -72,6 +72,22 @@ async function ask(access: Access, headers: Record<string, string>) {
 
 const data: Access = { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data' }
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+test('a session ends with its time, also while its row is not deleted yet', async () => {
+  const sessionUntil = async (expiresIn: string) => {
+    const session = randomUUID()
+    await postgres.query(
+      `INSERT INTO sessions (session_sha256, user_id, expires_at)
+       SELECT $1, user_id, now() + $2::interval FROM members WHERE member_id = $3`,
+      [sha256(session), expiresIn, members.owner],
+    )
+    return { cookie: `footfall_session=${session}` }
+  }
+  for (const access of [{ ...data, members: true }, { to: 'session' }] as const) {
+    expect((await ask(access, await sessionUntil('1 hour'))).status).toBe(200)
+    expect((await ask(access, await sessionUntil('0'))).status).toBe(401)
+  }
+})
 
 test('a route that does not say who may ask keeps the app from starting', async () => {
   await expect(async () => (await appWith(undefined)).ready()).rejects.toThrow('GET /it')
