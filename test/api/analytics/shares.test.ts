@@ -464,7 +464,12 @@ describe('a share link with options', () => {
       'frame-ancestors https://intranet.example http://10.0.0.1:8080',
     )
     expect(headers['x-frame-options']).toBeUndefined()
-    for (const id of [(await made()).share_link.share_id, randomUUID(), 'nonsense']) {
+    const expired = (await made({ embed_origins: ['https://intranet.example'] })).share_link
+      .share_id
+    await events.postgres.query('UPDATE share_links SET expires_at = now() WHERE share_id = $1', [
+      expired,
+    ])
+    for (const id of [(await made()).share_link.share_id, expired, randomUUID(), 'nonsense']) {
       const { headers } = await page(id)
       expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
       expect(headers['x-frame-options']).toBe('DENY')
