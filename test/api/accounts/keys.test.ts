@@ -388,6 +388,11 @@ describe('the keys of a member who is removed', () => {
       created_by_member_id: admin.memberId,
     })
     expect(await statusOf(key)).toBe(200)
+    const { entries } = await it.done(it.owner, 'GET /dashboard/audit')
+    expect(
+      entries.find(({ action }: Json) => action === 'key.hand_over'),
+      'the log says the role that the key has now',
+    ).toMatchObject({ object_id: key_id, details: { role: 'admin' } })
   })
 
   test('of nobody who made any are not asked about', async () => {
