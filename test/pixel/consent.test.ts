@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, it, vi } from 'vitest'
 import { usePixel } from './harness.ts'
+import { pixelId } from './receiver.ts'
 
 const pixel = usePixel()
 
@@ -47,6 +48,24 @@ it('hold and denied: what happened is forgotten', async () => {
     'page_view',
     'custom',
   ])
+})
+
+it('denied: what waited in storage for the next page is gone, and never sent', async () => {
+  pixel.receiver.state.statuses = [503]
+  await pixel.visit()
+  // In one step: otherwise the page could send it before.
+  await pixel.page.evaluate(`new Promise((denied) => {
+    const deny = () =>
+      localStorage.getItem('footfall_${pixelId}')?.includes('"type":"page"')
+        ? denied(footfall('consent', 'denied'))
+        : setTimeout(deny, 5)
+    deny()
+  })`)
+  expect(await pixel.page.evaluate(`localStorage.getItem('footfall_${pixelId}')`)).toBeNull()
+  await pixel.page.reload()
+  await pixel.settled()
+  // Of the page that was loaded again.
+  expect(pixel.receiver.events('page_view')).toHaveLength(1)
 })
 
 it('opt_out: nothing more, on this page and on the next, whatever the page says; opt_in undoes it', async () => {
