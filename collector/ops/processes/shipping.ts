@@ -21,6 +21,7 @@ import {
   shipRetries,
 } from '../../platform/metrics.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { seldomLog } from '../../platform/seldomLog.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
 import type { Migration } from './prepareStores.ts'
 
@@ -158,6 +159,7 @@ function observerOf(
 ): ShipObserver {
   // Created before the first error, because an alert on a rate misses a counter's first value.
   for (const counter of [shippedRows, deadLetters, shipRetries]) counter.inc({ table }, 0)
+  const retries = seldomLog(log)
   return {
     shipped(rows, ageMs) {
       shippedRows.inc({ table }, rows)
@@ -177,7 +179,7 @@ function observerOf(
     },
     retry(error, segment) {
       shipRetries.inc({ table })
-      log.warn({ table, segment, err: error }, 'retrying to ship')
+      retries.warn({ table, segment, error: error.message }, 'retrying to ship')
     },
   }
 }

@@ -33,7 +33,7 @@ export const listShards = (config: Config): Promise<void> =>
       const hosts = urls.map((url) => new URL(url).host).join(', ')
       const { pixels, events } = counts[index]!
       console.log(
-        `${index + 1}  ${hosts}  weight ${rows[index]?.weight ?? 1}  ${pixels} pixels  ${events.toLocaleString('en')} events`,
+        `${index + 1}  ${hosts}  weight ${rows[index]?.weight ?? 1}  pixels ${pixels}  events ${events.toLocaleString('en')}`,
       )
     }
     for (const move of await readMoves(postgres, database))
