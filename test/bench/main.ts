@@ -19,6 +19,7 @@ import { lists } from './lists.ts'
 import { lookup } from './lookup.ts'
 import { memory } from './memory.ts'
 import { charges, metering } from './metering.ts'
+import { moves } from './moves.ts'
 import { natsLog } from './natsLog.ts'
 import { neighbours } from './neighbours.ts'
 import { organization } from './organization.ts'
@@ -73,6 +74,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   scale,
   growth,
   'session-filters': sessionFiltersRow,
+  moves,
   shards,
   collectors,
 }

@@ -37,8 +37,9 @@ export interface MoveStores {
  *
  * Each step waits until all processes know it (Placement):
  * 1. Record the move: reads ignore the pixel's events on the new shard.
- * 2. Copy the hours in which the shards differ, until few events are left. New events still go to the old shard.
- * 3. Pause inserts, copy the rest until both shards are equal by hash, and switch. The pause lasts some ten seconds.
+ * 2. Copy the hours in which the shards differ, until few events are left, and compare all columns by hash. New events
+ *    still go to the old shard.
+ * 3. Pause inserts, copy the rest until both shards have the same events, and switch. The pause lasts some ten seconds.
  * 4. Resume inserts. Reads ignore the old copy. Delete it, and forget the move.
  */
 export async function movePixel(
@@ -121,16 +122,17 @@ async function copyAndSwitch(
   await delay(allKnowMs)
   // An interrupted move may have left a statement that still copies.
   await waitForInserts({ nodes: copy.to.nodes }, copyMark)
+  const progress = (done: number, all: number) =>
+    tell(`${count(done)} of ${count(all)} events copied`)
   for (let pass = 1; pass <= passesMax; pass++) {
-    const events = await copyDifferences(copy, (done, all) =>
-      tell(`${count(done)} of ${count(all)} events copied`),
-    )
+    const events = await copyDifferences(copy, 'event_id, spool_id, seq', progress)
     if ((events ?? 0) <= restEventsMax) break
   }
+  await copyDifferences(copy, '*', progress)
   await whilePaused(postgres, clickhouse, async (pause) => {
     let rest = 0
     for (let passes = 0; ; passes++) {
-      const events = await copyDifferences(copy)
+      const events = await copyDifferences(copy, 'event_id, spool_id, seq')
       if (events === null) break
       rest += events
       if (passes === passesMax)
