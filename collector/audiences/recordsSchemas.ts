@@ -23,15 +23,16 @@ const PageQuery = strictObject({
 })
 
 /** Spec: Errors, of the routes that read builds. */
-const notReady =
-  '`not_ready`: the audience is not built yet, or the members of the build were deleted.'
 const useDownload =
   '`use_download`: the audience is of companies, which only the download route returns.'
 export const recordsRefusals = {
-  409: `${notReady} \`cursor_stale\`: the audience was rebuilt after the cursor was issued. Start again without a cursor.`,
+  409: '`not_ready`: the audience is not built yet. `cursor_stale`: the audience was rebuilt after the cursor was issued. Start again without a cursor.',
   422: useDownload,
 }
-export const changesRefusals = { 409: notReady, 422: useDownload }
+export const changesRefusals = {
+  409: '`not_ready`: the build is not completed, or the members of one of the two builds were deleted. Choose a newer build.',
+  422: useDownload,
+}
 
 /** Spec: Audience record page. */
 const RecordPage = Type.Object(

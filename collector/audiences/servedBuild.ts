@@ -11,7 +11,7 @@ export interface ReadableBuild {
   readonly isPredictive: boolean
 }
 
-/** 409 (spec: Errors and limits): no build has readable members. */
+/** 409 (spec: Errors and limits): the members of a build cannot be read. */
 const notReady = (message: string) => new ApiError(409, 'not_ready', message)
 
 /** Reads the served build of an audience. Throws 409 "not_ready". */
@@ -27,21 +27,32 @@ export async function readServedBuild(
   return readBuild(client, id, build_id)
 }
 
-/** Reads a completed build of an audience. Throws 409 "not_ready" if its members were deleted. */
+/** Reads a build of an audience. Throws 409 "not_ready" if it is not completed, or if its members were deleted. */
 export async function readBuild(
   client: Queryable,
   audienceId: string,
   buildId: string,
 ): Promise<ReadableBuild> {
-  const { rows } = await client.query<{ count: number; isPredictive: boolean }>(
-    `SELECT count::float8 AS count, is_predictive AS "isPredictive" FROM audience_builds
-     WHERE build_id = $1 AND audience_id = $2 AND status = 'completed' AND members_kept`,
+  const { rows } = await client.query<{
+    status: string
+    members_kept: boolean
+    count: number
+    is_predictive: boolean
+  }>(
+    `SELECT status, members_kept, count::float8 AS count, is_predictive FROM audience_builds
+     WHERE build_id = $1 AND audience_id = $2`,
     [buildId, audienceId],
   )
-  if (!rows[0]) {
+  const [build] = rows
+  const builds = `GET /api/v1/audiences/${audienceId}/builds`
+  if (build?.status !== 'completed')
     throw notReady(
-      `The members of this build were deleted. GET /api/v1/audiences/${audienceId}/download starts a new build.`,
+      `The build ${buildId} is not completed. ${builds} shows the status of each build.`,
     )
-  }
-  return { buildId, ...rows[0] }
+  // The served build always keeps its members, so this concerns only older builds.
+  if (!build.members_kept)
+    throw notReady(
+      `The members of build ${buildId} were deleted. Choose a newer build: ${builds} lists them.`,
+    )
+  return { buildId, count: build.count, isPredictive: build.is_predictive }
 }

@@ -18554,7 +18554,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet, or the members of the build were deleted. `cursor_stale`: the audience was rebuilt after the cursor was issued. Start again without a cursor. */
+            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: the audience was rebuilt after the cursor was issued. Start again without a cursor. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -18925,7 +18925,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `not_ready`. `not_ready`: the audience is not built yet, or the members of the build were deleted. */
+            /** @description `code` is one of: `not_ready`. `not_ready`: the build is not completed, or the members of one of the two builds were deleted. Choose a newer build. */
             409: {
                 headers: {
                     [name: string]: unknown;

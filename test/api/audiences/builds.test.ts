@@ -190,6 +190,9 @@ test('a build that fails for good says so, and the one before is still served', 
     error: expect.stringContaining('failed'),
   })
   expect((await ask(`/${id}`)).audience).toMatchObject({ count: 2, status: 'failed' })
+  await expect(ask(`/${id}/builds/${buildId}/changes`)).rejects.toThrow(
+    `The build ${buildId} is not completed.`,
+  )
   await setStatus(waiting, 'failed')
   end.abort()
   await held
@@ -281,4 +284,9 @@ test('members of builds that nobody refers to are dropped; those that are served
   const after = await stored()
   expect(rows.filter(({ build_id }) => after.has(build_id)).length).toBe(3)
   expect(after).not.toContain(goneBuild)
+  const changes = (build: string) => ask(`/${id}/builds/${build}/changes`)
+  await expect(changes(rows[0]!.build_id)).rejects.toThrow(
+    `"message":"The members of build ${rows[0]!.build_id} were deleted. Choose a newer build: GET /api/v1/audiences/${id}/builds lists them."`,
+  )
+  expect(await changes(rows[4]!.build_id)).toMatchObject({ build_id: rows[4]!.build_id })
 })
