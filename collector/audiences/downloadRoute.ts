@@ -176,22 +176,24 @@ interface Stores {
 }
 
 /** A file that is ready, with its number of rows and the number of members of its build. */
-type ReadyFile = Pick<AudienceFile, 'build_id' | 'shown'> & { rows: number; members: number }
+type ReadyFile = Pick<AudienceFile, 'build_id' | 'fingerprint'> & { rows: number; members: number }
 
 /** The keys of a file's records in its build. Null if the file lacks members who are shown now. */
 async function keysOf(
   { postgres, queryExecutor }: Stores,
   { organizationId }: Principal,
   { entity }: Audience,
-  { build_id: buildId, shown, rows, members: count }: ReadyFile,
+  { build_id: buildId, fingerprint, rows, members: count }: ReadyFile,
 ): Promise<readonly KeySpan[] | null> {
   if (rows === count) return [{ after: 0, upTo: count }]
   const erased = await erasedHems(postgres, organizationId)
   const members = { organizationId, buildId, entity, erased }
-  const [now] = await queryExecutor.rows<{ shown: string; spans: [number, number][] }>(
+  const [now] = await queryExecutor.rows<{ fingerprint: string; spans: [number, number][] }>(
     shownSpansQuery(members),
   )
-  return now!.shown === shown ? now!.spans.map(([after, upTo]) => ({ after, upTo })) : null
+  return now!.fingerprint === fingerprint
+    ? now!.spans.map(([after, upTo]) => ({ after, upTo }))
+    : null
 }
 
 /**
@@ -202,13 +204,13 @@ async function chargeFile(
   { billing, postgres, queryExecutor }: Stores & { readonly billing: Billing },
   caller: Caller,
   { project_id, meter, count: toldCount }: Audience,
-  { build_id: buildId, shown, rows, members, keys }: ReadyFile & { keys: readonly KeySpan[] },
+  { build_id: buildId, fingerprint, rows, members, keys }: ReadyFile & { keys: readonly KeySpan[] },
 ): Promise<number> {
   if (await isDownloadPaid(postgres, buildId, keys)) return 0
   // A billed count is null in the audience.
   const isNumberSold = toldCount === null
   // The ledger charges a request id once, so two calls at the same time are charged once.
-  const requestId = uuidOfDigest(createHash('sha256').update(`${buildId} ${shown}`).digest())
+  const requestId = uuidOfDigest(createHash('sha256').update(`${buildId} ${fingerprint}`).digest())
   const charge = await billing.admit(
     { ...caller, requestId, repeatOf: null },
     {

@@ -53,15 +53,15 @@ async function verifyFiles({ postgres, clickhouse }: EventStores): Promise<void>
     build_id: string
     organization_id: string
     entity: 'people' | 'companies'
-    shown: string
+    fingerprint: string
     now: Date
   }>(
-    `SELECT file_id, build_id, organization_id, entity, shown, now()
+    `SELECT file_id, build_id, organization_id, entity, shown AS fingerprint, now()
      FROM audience_files JOIN audience_builds USING (build_id) JOIN audiences USING (audience_id)
      JOIN projects USING (project_id)
      WHERE audience_files.status = 'ready'`,
   )
-  for (const { file_id, build_id, organization_id, entity, shown, now } of rows) {
+  for (const { file_id, build_id, organization_id, entity, fingerprint, now } of rows) {
     const erased = await erasedHems(postgres, organization_id)
     const present = await readShown(clickhouseOf({ clickhouse }, organization_id), {
       organizationId: organization_id,
@@ -69,7 +69,7 @@ async function verifyFiles({ postgres, clickhouse }: EventStores): Promise<void>
       entity,
       erased,
     })
-    if (present.shown !== shown) await expireFile(postgres, file_id)
+    if (present.fingerprint !== fingerprint) await expireFile(postgres, file_id)
     else
       await postgres.query('UPDATE audience_files SET verified_at = $2 WHERE file_id = $1', [
         file_id,

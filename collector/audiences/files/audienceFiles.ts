@@ -23,8 +23,8 @@ export interface AudienceFile {
   expires_at: Date | null
   /** Whether one of its people may have been hidden since the verification. */
   is_doubtful: boolean
-  /** The number that says which members it has (shownQuery). */
-  shown: string | null
+  /** The fingerprint of the members that it has (shownQuery). */
+  fingerprint: string | null
 }
 
 /** Time after which a failed file is requested again. */
@@ -41,7 +41,7 @@ const isDoubtful = `(EXISTS (SELECT FROM opt_outs WHERE removed_at IS NULL AND h
     AND (organization_id IS NULL OR organization_id = projects.organization_id)))`
 
 const select = `SELECT file_id, build_id, format, audience_files.status, parts, expires_at, ${isDoubtful} AS is_doubtful,
-    audience_files.shown
+    audience_files.shown AS fingerprint
   FROM audience_files JOIN audience_builds USING (build_id) JOIN audiences USING (audience_id)
   JOIN projects USING (project_id)`
 

@@ -56,24 +56,24 @@ WHERE ${membersWhere(members, bind).join(' AND ')} ORDER BY key`,
   }
 }
 
-/** Selects the number of visible members as `rows`, and a number that identifies them as `shown`. */
+/** Selects the number of visible members as `rows`, and the `fingerprint` of their keys, a text. */
 export function shownQuery(members: ShownMembers): Query {
   const { bind, params } = bindings()
   return {
-    sql: `SELECT count() AS rows, concat(toString(count()), ' ', toString(groupBitXor(cityHash64(key)))) AS shown
+    sql: `SELECT count() AS rows, concat(toString(count()), ' ', toString(groupBitXor(cityHash64(key)))) AS fingerprint
 FROM audience_members WHERE ${shownWhere(members, bind)}`,
     params,
   }
 }
 
 /**
- * Selects the keys of the visible members as `spans`, and their number as in `shownQuery`. One query reads both,
+ * Selects the keys of the visible members as `spans`, and the `fingerprint` of shownQuery. One query reads both,
  * because an opt-out may change between two queries.
  */
 export function shownSpansQuery(members: ShownMembers): Query {
   const { bind, params } = bindings()
   return {
-    sql: `SELECT concat(toString(sum(rows)), ' ', toString(groupBitXor(hash))) AS shown,
+    sql: `SELECT concat(toString(sum(rows)), ' ', toString(groupBitXor(hash))) AS fingerprint,
   arraySort(groupArray((after, upTo))) AS spans
 FROM (SELECT min(key) - 1 AS after, max(key) AS upTo, count() AS rows, groupBitXor(cityHash64(key)) AS hash
   FROM (SELECT key, key - row_number() OVER (ORDER BY key) AS island FROM audience_members WHERE ${shownWhere(members, bind)})

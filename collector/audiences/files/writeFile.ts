@@ -39,7 +39,8 @@ interface Task {
   organization_id: string
   count: number
   parts: Part[]
-  shown: string | null
+  /** The fingerprint of the members in `parts` (shownQuery). */
+  fingerprint: string | null
 }
 
 /**
@@ -73,9 +74,9 @@ async function writeParts(
     entity: task.entity,
     erased: await erasedHems(postgres, task.organization_id),
   }
-  const { shown, rows } = await readShown(clickhouse, members)
+  const { fingerprint, rows } = await readShown(clickhouse, members)
   // Parts from before a person was hidden are written again.
-  const parts = task.shown === shown ? task.parts : []
+  const parts = task.fingerprint === fingerprint ? task.parts : []
   const partCount = Math.max(1, Math.ceil(task.count / partRows))
   let isWanted = true
   for await (const part of twoAtATime(parts.length, partCount, signal, (index, signal) => {
@@ -87,7 +88,7 @@ async function writeParts(
       client.query(
         `UPDATE audience_files SET parts = $2, shown = $3, updated_at = now()
          WHERE file_id = $1 AND status = 'unloading'`,
-        [fileId, JSON.stringify(parts), shown],
+        [fileId, JSON.stringify(parts), fingerprint],
       ),
     )
     isWanted = rowCount === 1
@@ -142,7 +143,8 @@ async function beginFile(postgres: Queryable, fileId: string): Promise<Task | un
     `UPDATE audience_files AS file SET status = 'unloading', updated_at = now()
      FROM audience_builds AS build JOIN audiences USING (audience_id) JOIN projects USING (project_id)
      WHERE file_id = $1 AND file.status IN ('pending', 'unloading') AND build.build_id = file.build_id
-     RETURNING file_id, file.build_id, format, entity, organization_id, build.count::float8 AS count, parts, shown`,
+     RETURNING file_id, file.build_id, format, entity, organization_id, build.count::float8 AS count, parts,
+       shown AS fingerprint`,
     [fileId],
   )
   return rows[0]
@@ -151,12 +153,12 @@ async function beginFile(postgres: Queryable, fileId: string): Promise<Task | un
 const now = async (postgres: Queryable): Promise<Date> =>
   (await postgres.query<{ now: Date }>('SELECT now()')).rows[0]!.now
 
-/** Returns the number of visible members, and a number that identifies them. */
+/** Returns the number of visible members, and their fingerprint. */
 export async function readShown(
   clickhouse: ClickHouse,
   members: ShownMembers,
-): Promise<{ shown: string; rows: number }> {
-  return (await clickhouse.rows<{ shown: string; rows: number }>(shownQuery(members)))[0]!
+): Promise<{ fingerprint: string; rows: number }> {
+  return (await clickhouse.rows<{ fingerprint: string; rows: number }>(shownQuery(members)))[0]!
 }
 
 /** ClickHouse's limits for writing a part. */
