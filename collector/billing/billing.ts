@@ -17,7 +17,7 @@ import type { Meter } from './meters.ts'
 
 export interface Usage {
   meter: Meter
-  /** The project that the request names, if any. */
+  /** The project whose records are read; null for records of several projects or of none. */
   projectId: string | null
   /**
    * Maximum number of records, known before the read: `limit`, `page_size` or the items. Budgets and limits

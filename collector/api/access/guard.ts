@@ -85,7 +85,7 @@ const answerHead = async (_request: FastifyRequest, reply: FastifyReply) =>
 
 const nameOf = (route: RouteOptions): string => `${[route.method].flat().join(', ')} ${route.url}`
 
-/** An onRoute hook that makes all routes of a third-party plugin public. */
+/** An onRoute hook for a plugin whose routes need no key: it makes all of them public. */
 export const forAnyone = (route: RouteOptions): void => {
   route.config = { ...route.config, access: { to: 'anyone' } }
 }

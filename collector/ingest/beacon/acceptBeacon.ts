@@ -53,7 +53,8 @@ export interface AcceptedBeacon {
 }
 
 /**
- * Accepts a beacon. Both ways in call it: the route (beaconRoutes.ts) and the fast path (wire/fastPath.ts). Its steps:
+ * Accepts a beacon. All ways in call it: wire/fastPath.ts, beaconRoutes.ts, resendRoute.ts and
+ * segment/segmentRoutes.ts. Its steps:
  *
  *   1. Who sends: the pixel, a verified back end or a browser, the origin, the rate limits.
  *   2. The time of receipt. From here to step 5 only memory is used: the spool refuses rows that took long.

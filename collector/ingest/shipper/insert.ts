@@ -8,15 +8,15 @@ import type { ShipLease } from '../log/eventLog.ts'
 import { splitLines } from '../spool/rowFields.ts'
 import { appendDeadLetter } from './deadLetters.ts'
 
-/** A segment prepared for its insert, so that every retry sends the same bytes. */
+/** A batch prepared for its insert, so that every retry sends the same bytes. */
 export interface Batch {
   /** Name of the batch in queries and dead letters. */
   name: string
   payloads: Buffer[]
   token: string
-  /** Rows of the segment that ClickHouse has after the insert, including those that it had before. */
+  /** Rows of the batch that ClickHouse has after the insert, including those that it had before. */
   rows: number
-  /** When its first row was written, epoch milliseconds. */
+  /** When its first row was received, epoch milliseconds. */
   oldestAt: number
   /** The batch by shards, made at its first insert. */
   split?: BatchSplit

@@ -49,7 +49,7 @@ interface WaitingBatch {
   receivedFrom: number
 }
 
-/** A segment that is ready for its insert. Retries reuse it while its lease is held. */
+/** A batch that is ready for its insert. Retries reuse it while its lease is held. */
 interface Shipment {
   /** Null for tables that need no lease. */
   lease: ShipLease | null
