@@ -4,13 +4,13 @@ import { duties } from './config.ts'
 import type { Demo } from './ops/demo/demo.ts'
 import type { DemoPixel } from './ops/demo/rowsQuery.ts'
 import type { WorkerSetup } from './ops/processes/messages.ts'
-import { type Primary, workForPrimary } from './ops/processes/primary.ts'
 import { openWorkerSpools } from './ops/processes/workerSpools.ts'
+import { type Primary, workForPrimary } from './ops/processes/workForPrimary.ts'
 import { openLog } from './platform/log.ts'
 import { connectStores } from './platform/stores/openStores.ts'
 import { createServices, type Services } from './services.ts'
 
-/** A worker process: takes beacons into its own spools and answers reads, as its role says. Started by workers.ts. */
+/** A worker process: takes beacons into its own spools and answers reads, as its role says. Started by startWorkers.ts. */
 async function start(setup: WorkerSetup, primary: Primary): Promise<() => Promise<void>> {
   const { config, postgresConnectionsMax, keepsCopies, cursorKey, demo } = setup
   const log = openLog(config)

@@ -1,7 +1,7 @@
 import type { CollectorSettings, PixelSettings } from '../../../schemas/beacon.ts'
 import { type BeaconContext, eventMillis, eventRow } from '../normalize/eventRow.ts'
 import { unmarkLongIntegers } from '../normalize/exactNumbers.ts'
-import { type Derived, normalize, type Person } from '../normalize/normalize.ts'
+import { type NormalizedEvent, normalize, type Person } from '../normalize/normalize.ts'
 import {
   eventAgeDaysMax,
   type Fault,
@@ -17,8 +17,8 @@ export interface AcceptedEvent {
   rows: string[]
   /** The person that the event names. */
   person?: Person | undefined
-  /** Derived events that are invalid. */
-  refused: { event: Derived; fault: Fault }[]
+  /** NormalizedEvent events that are invalid. */
+  refused: { event: NormalizedEvent; fault: Fault }[]
 }
 
 const dayMs = 86_400_000
@@ -82,7 +82,7 @@ interface Validated {
 }
 
 function validate(
-  event: Derived,
+  event: NormalizedEvent,
   context: BeaconContext,
   {
     ageDaysMax,
@@ -119,7 +119,7 @@ function markedData(
 }
 
 const rowOf = (
-  { referrer }: Derived,
+  { referrer }: NormalizedEvent,
   { event, tsMillis }: Validated,
   sharedColumns: string,
 ): string =>

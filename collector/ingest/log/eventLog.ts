@@ -57,7 +57,7 @@ export interface LogPartition {
   /** Returns ClickHouse's deduplication token of a batch. */
   tokenOf(position: string): string
   /** Returns when a batch's first row, the earliest, was received; epoch milliseconds, 0 if unknown. */
-  receivedFrom(position: string): number
+  oldestAt(position: string): number
   /** Reads a batch into memory from `allocate`. */
   consume(position: string, allocate: (bytes: number) => Buffer): Promise<ConsumedRows>
   /** Whether the batch was committed. */

@@ -23,7 +23,7 @@ export interface ForwarderOptions {
 
 /** A segment, or its rows in NATS until the shippers have committed them. */
 interface Forwarded {
-  receivedFrom: number
+  oldestAt: number
   /** The last position in each partition; null before all rows are in NATS. */
   positions: number[] | null
 }
@@ -59,10 +59,7 @@ export class Forwarder implements SegmentShipper {
       ({ positions }) =>
         !positions?.every((position, partition) => position <= (this.#committed[partition] ?? 0)),
     )
-    return this.#uncommitted.reduce(
-      (least, { receivedFrom }) => Math.min(least, receivedFrom),
-      Infinity,
-    )
+    return this.#uncommitted.reduce((least, { oldestAt }) => Math.min(least, oldestAt), Infinity)
   }
 
   /** Records the positions that the shippers of the partitions have committed. */
@@ -72,7 +69,7 @@ export class Forwarder implements SegmentShipper {
 
   add(path: string): void {
     if (this.#waiting.some((waiting) => waiting.path === path)) return
-    const forwarded = { receivedFrom: spoolPartition.receivedFrom(path), positions: null }
+    const forwarded = { oldestAt: spoolPartition.oldestAt(path), positions: null }
     this.#uncommitted.push(forwarded)
     this.#waiting.push({ path, forwarded })
     this.#running ??= this.#run()

@@ -1,5 +1,5 @@
 import type { ConsumedRows, LogPartition } from '../log/eventLog.ts'
-import { receivedFirst } from '../spool/recover.ts'
+import { oldestAtOf } from '../spool/segmentFile.ts'
 import { decodeBatch } from '../spool/spoolPartition.ts'
 
 /** Consecutive messages of a stream, which are inserted together. */
@@ -8,7 +8,7 @@ export interface MessageBatch {
   last: number
   /** The records of the messages; null if they must be read again. */
   records: Uint8Array[] | null
-  receivedFrom: number
+  oldestAt: number
 }
 
 export interface NatsPartitionOptions {
@@ -54,12 +54,12 @@ export class NatsPartition implements LogPartition {
     return `${nameIn(position)} ${this.#options.streamCreated}`
   }
 
-  receivedFrom(position: string): number {
-    return this.#batches.get(nameIn(position))?.receivedFrom ?? 0
+  oldestAt(position: string): number {
+    return this.#batches.get(nameIn(position))?.oldestAt ?? 0
   }
 
   async consume(position: string, allocate: (bytes: number) => Buffer): Promise<ConsumedRows> {
-    const { first, last, records, receivedFrom } = this.#batchAt(position)
+    const { first, last, records, oldestAt } = this.#batchAt(position)
     const parts = records ?? (await this.#options.readAgain(first, last))
     const memory = allocate(parts.reduce((sum, { length }) => sum + length, 0))
     let end = 0
@@ -67,7 +67,7 @@ export class NatsPartition implements LogPartition {
       memory.set(part, end)
       end += part.length
     }
-    return decodeBatch(memory.subarray(0, end), memory, receivedFrom)
+    return decodeBatch(memory.subarray(0, end), memory, oldestAt)
   }
 
   isCommitted(position: string): boolean {
@@ -105,5 +105,5 @@ const nameIn = (position: string): string =>
   position.endsWith(done) ? position.slice(0, -done.length) : position
 
 /** Returns when the earliest row of messages was received, epoch milliseconds. */
-export const receivedFromOf = (record: Uint8Array): number =>
-  receivedFirst(Buffer.from(record.buffer, record.byteOffset, record.byteLength))
+export const oldestAtOfRecord = (record: Uint8Array): number =>
+  oldestAtOf(Buffer.from(record.buffer, record.byteOffset, record.byteLength))

@@ -5,7 +5,7 @@ import { Deduplicator } from '../shipper/deduplicator.ts'
 import { type ShipObserver, Shipper } from '../shipper/shipper.ts'
 import { MessageReader, type ReadMessage } from './messageReader.ts'
 import type { NatsLink } from './natsLink.ts'
-import { NatsPartition, receivedFromOf } from './natsPartition.ts'
+import { NatsPartition, oldestAtOfRecord } from './natsPartition.ts'
 import type { PartitionLease, PartitionLeases } from './partitionLeases.ts'
 import { infoOf, type LogStream, partitionCondition } from './streams.ts'
 
@@ -199,8 +199,8 @@ export class PartitionConsumer {
         first,
         last,
         records: isCommitted ? null : records,
-        receivedFrom: records.reduce(
-          (least, record) => Math.min(least, receivedFromOf(record)),
+        oldestAt: records.reduce(
+          (least, record) => Math.min(least, oldestAtOfRecord(record)),
           Infinity,
         ),
       },

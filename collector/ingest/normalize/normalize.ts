@@ -19,7 +19,7 @@ import { clean, cut, isText, numberOf } from './text.ts'
 import { type Data, type Fault, isObject } from './validateEvent.ts'
 
 /** An event to validate and store. */
-export interface Derived {
+export interface NormalizedEvent {
   event_id: unknown
   event_type: unknown
   event_data: unknown
@@ -30,9 +30,9 @@ export interface Derived {
 /** The result of one member of a beacon's `events`. */
 export interface Meaning {
   /** The event itself; absent for valid members without an event: an identify, the sound of audio. */
-  own?: Derived
+  own?: NormalizedEvent
   /** The events derived from it. */
-  derived: Derived[]
+  derived: NormalizedEvent[]
   /** The person that it names. */
   person?: Person
 }
@@ -56,7 +56,7 @@ export function normalize(event: unknown, settings: PixelSettings): Meaning | Fa
   const at = timestampOf(captured.at)
   const parts = makers[type]({ ...captured, referrer, url }, settings, type)
   const ownType = eventTypeOf[type]
-  const events: Derived[] = []
+  const events: NormalizedEvent[] = []
   for (const [event_type, data] of Object.entries(parts)) {
     if (!data && event_type === ownType) return saysTooLittle[type]!
     if (!data) continue

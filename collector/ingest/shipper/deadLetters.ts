@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { syncDirectory } from '../spool/recover.ts'
+import { syncDirectory } from '../spool/segmentFile.ts'
 
 /** A row that ClickHouse always refuses. */
 export interface DeadLetter {

@@ -26,7 +26,7 @@ const retryMsMax = 1_000
 export class ShippedSegments {
   readonly #options: ShippedSegmentsOptions
   readonly #kept = new Map<string, NodeJS.Timeout>()
-  readonly #inDoubt: { position: string; receivedFrom: number }[] = []
+  readonly #inDoubt: { position: string; oldestAt: number }[] = []
   #looking: Promise<void> | null = null
   /** Start time of each shard. */
   #startedAt: readonly number[] | null = null
@@ -45,10 +45,7 @@ export class ShippedSegments {
 
   /** No row to search for was received before this time, epoch milliseconds; Infinity without such rows. */
   get lowMark(): number {
-    return this.#inDoubt.reduce(
-      (least, { receivedFrom }) => Math.min(least, receivedFrom),
-      Infinity,
-    )
+    return this.#inDoubt.reduce((least, { oldestAt }) => Math.min(least, oldestAt), Infinity)
   }
 
   /** Keeps a batch that ClickHouse has. */
@@ -102,7 +99,7 @@ export class ShippedSegments {
       // A segment must not be deleted while it waits for the search.
       clearTimeout(this.#kept.get(position))
       this.#kept.delete(position)
-      this.#inDoubt.push({ position, receivedFrom: this.#options.partition.receivedFrom(position) })
+      this.#inDoubt.push({ position, oldestAt: this.#options.partition.oldestAt(position) })
     }
     this.#look()
   }

@@ -46,7 +46,7 @@ interface WaitingBatch {
    */
   isUncertain: boolean
   /** When its first row, the earliest, was received; epoch milliseconds. */
-  receivedFrom: number
+  oldestAt: number
 }
 
 /** A batch that is ready for its insert. Retries reuse it while its lease is held. */
@@ -134,7 +134,7 @@ export class Shipper {
   /** All its rows received before this time, epoch milliseconds, are in ClickHouse; Infinity: all. */
   get lowMark(): number {
     return this.#waiting.reduce(
-      (least, { receivedFrom }) => Math.min(least, receivedFrom),
+      (least, { oldestAt }) => Math.min(least, oldestAt),
       this.#shipped.lowMark,
     )
   }
@@ -142,13 +142,16 @@ export class Shipper {
   /** Like lowMark, of committed batches only: rows that ClickHouse may have lost in a crash. */
   get doubtfulFrom(): number {
     return this.#waiting.reduce(
-      (least, { position, receivedFrom }) =>
-        this.#partition.isCommitted(position) ? Math.min(least, receivedFrom) : least,
+      (least, { position, oldestAt }) =>
+        this.#partition.isCommitted(position) ? Math.min(least, oldestAt) : least,
       this.#shipped.lowMark,
     )
   }
 
-  /** Queues a batch that no process has tried to ship; ignores one that waits already. */
+  /**
+   * Queues a batch that no process has tried to ship; ignores one that waits already. `onSealed` in main.ts calls it when
+   * a worker reports a sealed segment (ops/processes/startWorkers.ts).
+   */
   add(position: string): void {
     if (!this.#waiting.some((waiting) => waiting.position === position))
       this.#enqueue(position, false)
@@ -191,8 +194,8 @@ export class Shipper {
   }
 
   #enqueue(position: string, isUncertain: boolean): void {
-    const receivedFrom = this.#partition.receivedFrom(position)
-    this.#waiting.push({ position, isUncertain, receivedFrom })
+    const oldestAt = this.#partition.oldestAt(position)
+    this.#waiting.push({ position, isUncertain, oldestAt })
     this.#wake()
   }
 
@@ -313,8 +316,9 @@ export class Shipper {
 
   /** Marks the batch as shipped, and keeps it for a while. */
   async #finish(position: string, batch: Batch): Promise<void> {
+    const wasCommitted = this.#partition.isCommitted(position)
     const committed = await this.#partition.commit(position)
-    if (!this.#partition.isCommitted(position))
+    if (!wasCommitted)
       this.#options.observe.shipped(batch.rows - batch.refused, Date.now() - batch.oldestAt)
     this.#shipped.keep(committed)
   }

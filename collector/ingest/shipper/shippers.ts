@@ -1,6 +1,6 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { type SpooledTable, tableDirectories } from '../spool/layout.ts'
-import { recoverSegments, segmentsIn } from '../spool/recover.ts'
+import { recoverSegments, segmentsIn } from '../spool/segmentFile.ts'
 import { Deduplicator } from './deduplicator.ts'
 import { ShipLeases } from './shipLeases.ts'
 import { type ShipObserver, Shipper } from './shipper.ts'

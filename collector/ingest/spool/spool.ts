@@ -6,13 +6,13 @@ import { uuidV7 } from '../../platform/uuidV7.ts'
 import { type EventLog, LogUnavailable } from '../log/eventLog.ts'
 import { FrameEncoder } from './frame.ts'
 import { PreallocatedSegments } from './preallocatedSegments.ts'
-import { sealLeftover } from './recover.ts'
 import {
   closeSegment,
   createSegment,
   type SegmentFile,
   sealedBytesIn,
   sealedIn,
+  sealLeftover,
   sealSegment,
   takeSpare,
   writeDurably,
@@ -33,7 +33,7 @@ export interface SpoolOptions {
   sealAfterMs: number
   /** Bytes of all unshipped segments beyond which `append` refuses. */
   bytesMax: number
-  /** Called with a segment's path when it is ready to ship. */
+  /** Called with a segment's path when it is ready to ship. A worker sends the path to the primary, which ships. */
   onSealed: (path: string) => void
   /** Called when the disk is full, at most once a second. */
   onNoRoom?: () => void
@@ -57,7 +57,7 @@ interface AppendedRows {
  * An append-only log of rows on their way to ClickHouse. `append` resolves when its rows are on disk. Rows that arrive
  * during a durable write share the next one, so at most one write runs at a time.
  *
- * Segments are called `<spool_id>.<first seq>.<state>` (recover.ts). Every start has a new spool_id, a UUIDv7, so
+ * Segments are called `<spool_id>.<first seq>.<state>` (segmentFile.ts). Every start has a new spool_id, a UUIDv7, so
  * names sort by age and no (spool_id, seq) is ever used twice.
  *
  * Three state machines run side by side:
@@ -69,7 +69,7 @@ interface AppendedRows {
  *
  *   2. Segments: #sealing is a chain of promises, so segments are sealed one at a time, in their order.
  *
- *        #openSegment ▶ #open ──── #seal ────▶ #unsealed ── #sealAll ──▶ `.seg` file ▶ onSealed (the shipper)
+ *        #openSegment ▶ #open ──── #seal ────▶ #unsealed ── #sealAll ──▶ `.seg` file ▶ onSealed (a message to the primary)
  *                         └── #abandon: a write failed ──┘  ▲        │
  *                                                           └────────┘ the disk refuses: again after sealAfterMs
  *
@@ -309,7 +309,7 @@ export class Spool implements EventLog {
     this.#sealTimer ??= setTimeout(() => void this.#sealWhenDue(), ms)
   }
 
-  /** Hands the open segment to the shipper, after the segments whose sealing failed earlier; in their order. */
+  /** Seals the open segment, after the segments whose sealing failed earlier; in their order. */
   #seal(): Promise<void> {
     if (this.#open) this.#unsealed.push(this.#open)
     this.#open = null

@@ -2,7 +2,7 @@ import { open, rename, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import type { ConsumedRows, LogPartition } from '../log/eventLog.ts'
 import { decodeSegment } from './frame.ts'
-import { inState, receivedFirst, receivedFrom, syncDirectory } from './recover.ts'
+import { inState, oldestAtOf, readOldestAt, syncDirectory } from './segmentFile.ts'
 
 /** The sealed segments of one table in a machine's spool. A position is the path of a segment. */
 export const spoolPartition: LogPartition = {
@@ -11,7 +11,7 @@ export const spoolPartition: LogPartition = {
   // The name of the sealed file, also for a `.done` file, so that ClickHouse recognizes segments shipped
   // before a restart.
   tokenOf: (path) => basename(inState(path, 'seg')),
-  receivedFrom,
+  oldestAt: readOldestAt,
   consume: readSegment,
   isCommitted: (path) => path.endsWith('.done'),
   async commit(path) {
@@ -35,7 +35,7 @@ async function readSegment(
     for (let bytesRead = -1; read < size && bytesRead !== 0; read += bytesRead)
       ({ bytesRead } = await file.read(memory, read, size - read, read))
     const bytes = memory.subarray(0, read)
-    return decodeBatch(bytes, memory, receivedFirst(bytes) || birthtimeMs)
+    return decodeBatch(bytes, memory, oldestAtOf(bytes) || birthtimeMs)
   } finally {
     await file.close()
   }

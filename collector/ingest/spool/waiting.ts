@@ -6,7 +6,7 @@ import {
   spoolOldestSeconds,
 } from '../../platform/metrics.ts'
 import { type SpooledTable, spooledTables, spoolParts, tableDirectories } from './layout.ts'
-import { segmentsIn } from './recover.ts'
+import { segmentsIn } from './segmentFile.ts'
 
 /**
  * Returns when the oldest waiting row of a machine's spool was received, epoch milliseconds; Infinity if none

@@ -2,7 +2,7 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { spoolParts, tableDirectories } from '../../ingest/spool/layout.ts'
-import { inState, segmentsIn } from '../../ingest/spool/recover.ts'
+import { inState, segmentsIn } from '../../ingest/spool/segmentFile.ts'
 
 /**
  * Files of audiences, waiting uploads, dead letters, the key of customers' secrets, the collector's id, and

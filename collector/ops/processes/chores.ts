@@ -7,7 +7,7 @@ import { oldestWaitingAt } from '../../ingest/spool/waiting.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
 import type { Shipping } from './shipping.ts'
-import type { Workers } from './workers.ts'
+import type { Workers } from './startWorkers.ts'
 
 export interface ChoresOptions {
   stores: Stores

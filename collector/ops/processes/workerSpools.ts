@@ -3,7 +3,7 @@ import { type EventLogs, openSpools } from '../../ingest/spool/spools.ts'
 import { lockDirectory } from '../../platform/localStores/lock.ts'
 import { commitRows } from '../../platform/metrics.ts'
 import type { WorkerSetup } from './messages.ts'
-import type { Primary } from './primary.ts'
+import type { Primary } from './workForPrimary.ts'
 
 /** How long to wait until a predecessor without a primary ends. */
 const lockWaitMs = 5_000

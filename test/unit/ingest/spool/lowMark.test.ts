@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { receivedFrom } from '../../../../collector/ingest/spool/recover.ts'
+import { readOldestAt } from '../../../../collector/ingest/spool/segmentFile.ts'
 import {
   Spool,
   type SpoolOptions,
@@ -47,7 +47,7 @@ test('the low mark of a spool is its oldest row that is not sealed: waiting, bei
   expect(spool.lowMark()).toBe(first)
   await spool.close()
   expect(sealed).toHaveLength(1)
-  expect(receivedFrom(sealed[0]!)).toBe(first)
+  expect(readOldestAt(sealed[0]!)).toBe(first)
   expect(spool.lowMark()).toBeGreaterThan(second - 1)
 })
 
@@ -91,7 +91,7 @@ test('a time that ran ahead goes back once the shared clock is known, into a seg
   await spool.append([rowOf(repaired)], repaired)
   expect(spool.lowMark()).toBe(repaired)
   await spool.close()
-  expect(sealed.map(receivedFrom)).toEqual([ahead, repaired])
+  expect(sealed.map(readOldestAt)).toEqual([ahead, repaired])
 })
 
 test('a time that ran ahead never goes back to before what readers have read', async () => {

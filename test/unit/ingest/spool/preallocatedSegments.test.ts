@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { decodeSegment } from '../../../../collector/ingest/spool/frame.ts'
-import { recoverSegments } from '../../../../collector/ingest/spool/recover.ts'
+import { recoverSegments } from '../../../../collector/ingest/spool/segmentFile.ts'
 import { Spool } from '../../../../collector/ingest/spool/spool.ts'
 import { waitFor } from '../../../harness/service.ts'
 

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { decodeSegment } from '../../../../collector/ingest/spool/frame.ts'
-import { recoverSegments } from '../../../../collector/ingest/spool/recover.ts'
+import { recoverSegments } from '../../../../collector/ingest/spool/segmentFile.ts'
 import {
   Spool,
   type SpoolOptions,
