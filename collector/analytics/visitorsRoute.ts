@@ -114,22 +114,22 @@ export const visitorsRoute =
         const figures = readFiguresRequest({ query: body }, deps.now())
         const { queryExecutor, plan: opened } = await openFigures(deps, principal, figures, reply)
 
-        const charge = await admit(deps.billing, request, reply, {
+        const admitted = await admit(deps.billing, request, reply, {
           meter: 'events',
           projectId: opened.scope.projectId,
           recordsMax: asked.limit,
         })
 
-        const { repeatedWindow: window = place?.window ?? opened.window } = charge
+        const { repeatedWindow: window = place?.window ?? opened.window } = admitted
         const plan = { ...opened, window, filters: chargedFilters(opened.filters) }
         const found = await queryExecutor.rows<VisitorRow>(visitorsQuery(plan, asked))
         const visitors = found.slice(0, asked.limit)
-        const hasMore = charge.isRepeat
+        const hasMore = admitted.isRepeat
           ? visitors.length === asked.limit
           : found.length > asked.limit
         const last = hasMore ? visitors.at(-1)! : null
 
-        const { charged } = await settle(charge, {
+        const { charged } = await settle(admitted, {
           records: visitors.length,
           window,
           hashes: () => hashesOf(visitors.map(({ cookie_id }) => cookie_id)),

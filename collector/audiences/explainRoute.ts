@@ -85,13 +85,13 @@ export const explainRoute =
         const hem = readSubject({ hem: query.hem, email: query.email }).hem!
         const { audience, projectId } = await readPeopleAudience(postgres, request)
 
-        const charge = await admit(billing, request, reply, {
+        const admitted = await admit(billing, request, reply, {
           meter: 'lookup',
           projectId,
           recordsMax: 1,
         })
 
-        const { signal } = charge
+        const { signal } = admitted
         const queryExecutor = openQueryExecutor(principal, { effort: 'page', signal })
         const found = await explain(
           { queryExecutor, postgres, nowMs: now() },
@@ -104,7 +104,7 @@ export const explainRoute =
         })
         const records = found.isKnown ? 1 : 0
 
-        const { charged } = await settle(charge, { records, hashes: () => hashesOf([hem]) })
+        const { charged } = await settle(admitted, { records, hashes: () => hashesOf([hem]) })
 
         return { ...answerOf(audience, found), meta: chargedMeta('lookup', records, charged) }
       },

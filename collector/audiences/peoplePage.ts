@@ -3,7 +3,7 @@ import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import type { ProjectRequest } from '../api/access/requestedProject.ts'
 import { ApiError } from '../api/http/errors.ts'
 import { chargedMeta } from '../billing/chargedMeta.ts'
-import { type RequestCharge, settle } from '../billing/chargedRequest.ts'
+import { type AdmittedRequest, settle } from '../billing/chargedRequest.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { type Audience, readAudience } from './audiences.ts'
 import { type Member, readRows } from './memberRows.ts'
@@ -28,15 +28,15 @@ export async function readPeopleAudience(
 /** Reads the rows of members, then charges them: a page that fails half-way costs nothing. */
 export async function readChargedRows(
   queryExecutor: QueryExecutor,
-  charge: RequestCharge,
+  admitted: AdmittedRequest,
   members: readonly Member[],
 ): Promise<{ rows: Buffer[]; meta: object }> {
-  const rows = await readRows(queryExecutor, charge.request.principal.organizationId, members)
-  const { charged } = await settle(charge, {
+  const rows = await readRows(queryExecutor, admitted.request.principal.organizationId, members)
+  const { charged } = await settle(admitted, {
     records: members.length,
     hashes: () => members.map(({ key }) => String(key)),
   })
-  return { rows, meta: chargedMeta(charge.usage.meter, members.length, charged) }
+  return { rows, meta: chargedMeta(admitted.usage.meter, members.length, charged) }
 }
 
 /** A page as JSON: some members, `results`, and others. */

@@ -8,8 +8,8 @@ import type { AudiencesDeps } from './audiencesDeps.ts'
 import { findMembersOf } from './findMembers.ts'
 import { countMembers, readMembers } from './memberRows.ts'
 import { pageOf, readChargedRows, readPeopleAudience } from './peoplePage.ts'
-import { describeRecords, pageSize, recordsRefusals } from './recordsSchemas.ts'
 import { readServedBuild } from './servedBuild.ts'
+import { describeRecords, pageSize, recordsRefusals } from './recordsSchemas.ts'
 
 /** Where the next page begins: after this key of this build. */
 interface Place {
@@ -51,7 +51,7 @@ export const recordsRoute =
         const isNumberFree = audience.count !== null
         const isLast = !isFull || (isNumberFree && members.at(-1)!.key === count)
 
-        const charge = await admit(billing, request, reply, {
+        const admitted = await admit(billing, request, reply, {
           meter: audience.meter,
           projectId,
           recordsMax: isNumberFree ? Math.min(limit, count - after) : limit,
@@ -64,7 +64,7 @@ export const recordsRoute =
           },
         })
 
-        const { rows, meta } = await readChargedRows(queryExecutor, charge, members)
+        const { rows, meta } = await readChargedRows(queryExecutor, admitted, members)
         const total = isNumberFree
           ? count
           : isLast

@@ -33,7 +33,7 @@ export interface Repeated {
 }
 
 /** The organization, project and meter of a request for records. */
-export interface Asked {
+export interface ChargedTo {
   organizationId: string
   projectId: string | null
   isProjectKey: boolean
@@ -41,7 +41,7 @@ export interface Asked {
 }
 
 /** The input of an admission, and its cache key. */
-export interface Admission extends Asked {
+export interface Admission extends ChargedTo {
   /** Most records that the answer may have. */
   readonly recordsMax: number
 }
@@ -92,7 +92,7 @@ export function idempotencyOf(
 /** Returns the charge for the same request with the same Idempotency-Key in the last 24 hours, or null. */
 export async function readRepeated(
   postgres: Postgres,
-  { organizationId }: Asked,
+  { organizationId }: ChargedTo,
   idempotency: string,
   atMs: number,
 ): Promise<Repeated | null> {

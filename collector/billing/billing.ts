@@ -97,7 +97,7 @@ export function createBilling({
     async admit(caller, { meter, projectId, recordsMax, build, signal }) {
       const { organizationId } = caller
       if (caller.mode === 'test') return freeCharge
-      const asked: Admission = {
+      const admission: Admission = {
         organizationId,
         projectId: caller.projectId ?? projectId,
         isProjectKey: caller.projectId !== null,
@@ -106,9 +106,9 @@ export function createBilling({
       }
       const idempotency = idempotencyOf(caller, projectId)
       const repeats =
-        idempotency === null ? null : await readRepeated(postgres, asked, idempotency, now())
+        idempotency === null ? null : await readRepeated(postgres, admission, idempotency, now())
       try {
-        await admitted(JSON.stringify(asked))
+        await admitted(JSON.stringify(admission))
       } catch (error) {
         if (!repeats && !(await isFree(postgres, organizationId, build, idempotency, now())))
           throw error
@@ -116,7 +116,7 @@ export function createBilling({
 
       return openCharge(
         { ledger, write, now, readerPatienceMs },
-        { caller, asked, build, idempotency, repeats, signal },
+        { caller, chargedTo: admission, build, idempotency, repeats, signal },
       )
     },
     refundBuildRead: ({ requestId, organizationId, buildId, keys }) =>

@@ -1,5 +1,5 @@
 import { ClientDisconnected } from '../api/http/errors.ts'
-import type { Asked, Caller, Repeated, Window } from './admission.ts'
+import type { Caller, ChargedTo, Repeated, Window } from './admission.ts'
 import { type BuildPart, keysOf } from './buildPart.ts'
 import type { Ledger, LedgerCharge } from './ledger.ts'
 import type { Meter } from './meters.ts'
@@ -51,10 +51,10 @@ export interface Delivery {
   readonly records: number
 }
 
-/** An admitted request. */
-export interface Admitted {
+/** The admitted request that a charge is for. */
+export interface ChargeInput {
   caller: Caller
-  asked: Asked
+  chargedTo: ChargedTo
   build: BuildPart | undefined
   idempotency: string | null
   repeats: Repeated | null
@@ -76,7 +76,7 @@ export interface ChargeDeps {
 /** Opens the charge of an admitted request: nothing is written before `settle`. */
 export function openCharge(
   { ledger, write, now, readerPatienceMs }: ChargeDeps,
-  { caller, asked, build, idempotency, repeats, signal }: Admitted,
+  { caller, chargedTo, build, idempotency, repeats, signal }: ChargeInput,
 ): Charge {
   let settled: LedgerCharge | null = null
   let refunded = Promise.resolve()
@@ -89,17 +89,17 @@ export function openCharge(
     isRepeatable: idempotency !== null || build !== undefined,
     repeats,
     async settle(records, answered = {}) {
-      const { meter = asked.meter } = answered
+      const { meter = chargedTo.meter } = answered
       if (signal?.aborted) throw callerGone()
       if (records === 0) return 0
       const atMs = now()
       const ledgerCharge = chargeOf(
         caller,
-        { ...asked, meter },
+        { ...chargedTo, meter },
         { records, atMs, idempotency, build, answered },
       )
       const { charged, refusal } = await write(ledgerCharge, build)
-      if (refusal) throw refusalError(refusal, { ...asked, meter, atMs })
+      if (refusal) throw refusalError(refusal, { ...chargedTo, meter, atMs })
       settled = ledgerCharge
       if (!signal?.aborted) return charged
       await refund()
@@ -140,7 +140,7 @@ export const freeCharge: Charge = {
 
 function chargeOf(
   { requestId, callerId }: Caller,
-  { organizationId, projectId, isProjectKey, meter }: Asked,
+  { organizationId, projectId, isProjectKey, meter }: ChargedTo,
   {
     records,
     atMs,
@@ -156,6 +156,8 @@ function chargeOf(
   },
 ): LedgerCharge {
   const { microsPerThousand, freeRecordsPerMonth } = defaultPrices[meter]
+  // Only with hashes or a build can a repeat be matched with the records of this charge.
+  const isRepeatable = hashes !== undefined || build !== undefined
   return {
     request_id: requestId,
     organization_id: organizationId,
@@ -165,7 +167,7 @@ function chargeOf(
     meter,
     records,
     at: new Date(atMs).toISOString(),
-    idempotency: hashes || build ? idempotency : null,
+    idempotency: isRepeatable ? idempotency : null,
     micros_per_thousand: microsPerThousand,
     free_records: freeRecordsPerMonth,
     window_start_ms: window?.startMs ?? null,

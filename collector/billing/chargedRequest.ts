@@ -25,7 +25,7 @@ declare module 'fastify' {
 }
 
 /** A request that budgets and limits allow to have `usage.recordsMax` records. */
-export interface RequestCharge {
+export interface AdmittedRequest {
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
   /** The window of the earlier charge for the same request; a repeat reads it again. */
@@ -48,7 +48,7 @@ export async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
   usage: Omit<Usage, 'signal'>,
-): Promise<RequestCharge> {
+): Promise<AdmittedRequest> {
   const signal = untilClosed(reply)
   const charge = await billing.admit(callerOf(request), { ...usage, signal })
   request.charge = charge
@@ -86,7 +86,7 @@ export interface Settled {
  * with exact budgets and limits. A client that has disconnected is not charged.
  */
 export async function settle(
-  { billing, request, reply, usage, charge }: RequestCharge,
+  { billing, request, reply, usage, charge }: AdmittedRequest,
   page: ReadRecords,
 ): Promise<Settled> {
   const { records, meter = usage.meter, window } = page

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { QueryConfig } from 'pg'
-import { busy, ClientDisconnected } from '../api/http/errors.ts'
+import { busy, NoAnswerPossible } from '../api/http/errors.ts'
 import type { ErrorLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { isUnavailable } from '../platform/storeErrors.ts'
@@ -49,7 +49,7 @@ interface UncarriedRefusal {
 export interface Ledger {
   /**
    * Charges a response exactly once for each request_id. Throws 503 "busy" if nothing was charged. Throws
-   * ClientDisconnected if the result is unknown.
+   * NoAnswerPossible if the result is unknown.
    */
   charge(charge: LedgerCharge): Promise<LedgerOutcome>
   /**
@@ -164,7 +164,7 @@ async function sendUntilAnswered(
       const mayPass = error instanceof Unanswered || isUnavailable(error)
       if (!mayPass || Date.now() > deadline) {
         if (isUnsure)
-          throw new ClientDisconnected(`the ledger did not answer: ${(error as Error).message}`)
+          throw new NoAnswerPossible(`the ledger did not answer: ${(error as Error).message}`)
         throw mayPass ? busy('The ledger is unavailable. Retry later.', busySeconds) : error
       }
       await delay(retryMs)

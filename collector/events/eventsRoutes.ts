@@ -56,7 +56,7 @@ export const eventsRoutes =
         async (request, reply) => {
           const { principal, sampleNames } = request
           const { organizationId } = principal
-          const { asked: requestedScope, plan: draftPlan } = parseEventsRequest(
+          const { requestedScope, plan: draftPlan } = parseEventsRequest(
             request,
             tier,
             Date.now(),
@@ -67,22 +67,22 @@ export const eventsRoutes =
           const complete = await completeUntil(principal)
           const readable = readableWindow(draftPlan, complete)
 
-          const charge = await admit(deps.billing, request, reply, {
+          const admitted = await admit(deps.billing, request, reply, {
             meter,
             projectId: scope.projectId,
             recordsMax: draftPlan.limit,
           })
 
-          const { signal, repeatedWindow: window = readable } = charge
+          const { signal, repeatedWindow: window = readable } = admitted
           const plan = { ...draftPlan, scope, window, sampleNames, completeUntil: complete }
           const queryExecutor = deps.openQueryExecutor(principal, {
             effort: 'page',
             signal,
-            window: readable,
+            window,
           })
-          const page = await readPage(queryExecutor, plan, format, charge)
+          const page = await readPage(queryExecutor, plan, format, admitted)
 
-          const { charged, rows } = await settle(charge, page)
+          const { charged, rows } = await settle(admitted, page)
 
           const { records, hasMore } = page
           const completeText = complete === null ? null : new Date(complete).toISOString()
@@ -149,7 +149,7 @@ export const eventsRoutes =
       { schema: describeCounts(countsTier), config },
       async (request, reply) => {
         const { principal } = request
-        const { asked: requestedScope, plan: draftPlan } = readCountsRequest(request, Date.now())
+        const { requestedScope, plan: draftPlan } = readCountsRequest(request, Date.now())
         const plan = { ...draftPlan, scope: await deps.scopeOf(principal, requestedScope) }
         const counts = await readCounts(
           deps.openQueryExecutor(principal, {

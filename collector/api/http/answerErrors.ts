@@ -8,9 +8,9 @@ import { isUnavailable } from '../../platform/storeErrors.ts'
 import {
   ApiError,
   busy,
-  ClientDisconnected,
   conflict,
   malformed,
+  NoAnswerPossible,
   unsupportedMediaType,
 } from './errors.ts'
 import { mayTakeLong } from './longUploads.ts'
@@ -34,11 +34,11 @@ const challenge = 'ApiKey realm="Footfall", Bearer realm="Footfall"'
 
 /** Converts any thrown value to a response, which is never billed. Internal details are only logged. */
 export async function answerError(
-  error: FastifyError | ApiError | ClientDisconnected,
+  error: FastifyError | ApiError | NoAnswerPossible,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  if (error instanceof ClientDisconnected) {
+  if (error instanceof NoAnswerPossible) {
     if (!request.raw.destroyed) request.log.error(error.message)
     reply.hijack()
     request.raw.destroy()

@@ -249,11 +249,10 @@ export function queryTooHeavy(
   )
 }
 
-/**
- * No response is possible: the client disconnected, or it is unknown whether the request was charged. The
- * connection closes.
- */
-export class ClientDisconnected extends Error {}
+/** No response is possible, for example because the outcome of a charge is unknown. The connection closes. */
+export class NoAnswerPossible extends Error {}
+
+export class ClientDisconnected extends NoAnswerPossible {}
 
 /** 406: the Accept header excludes every format of the response. */
 export const notAcceptable = (types: readonly string[]) =>

@@ -117,11 +117,15 @@ export const batchRoute =
           return dryRunAnswer(meter, matched.length)
         }
 
-        const charge = await admit(billing, request, reply, { meter, projectId: null, recordsMax })
+        const admitted = await admit(billing, request, reply, {
+          meter,
+          projectId: null,
+          recordsMax,
+        })
 
         const { interest, matched } = await readMatches(queryExecutor, plan, items)
 
-        const { charged } = await settle(charge, {
+        const { charged } = await settle(admitted, {
           records: matched.length,
           hashes: () => hashesOf(matched.map(({ index }) => String(index))),
         })

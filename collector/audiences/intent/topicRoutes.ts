@@ -120,7 +120,7 @@ export const topicRoutes =
               return dryRunAnswer(meter, rows.length, isExact)
             }
 
-            const charge = await admit(billing, request, reply, {
+            const admitted = await admit(billing, request, reply, {
               meter,
               projectId: null,
               recordsMax: plan.limit,
@@ -128,7 +128,7 @@ export const topicRoutes =
 
             const { rows, last } = await readTopicRows(queryExecutor, plan, isNumberFree)
 
-            const { charged } = await settle(charge, {
+            const { charged } = await settle(admitted, {
               records: rows.length,
               hashes: () => hashesOf(rows.map(({ member }) => member)),
             })

@@ -28,22 +28,22 @@ export const contactRoutes =
         const { organizationId } = principal
         const plan = readContactBody(body, (cursor) => cursors.read(organizationId, cursor))
 
-        const charge = await admit(deps.billing, request, reply, {
+        const admitted = await admit(deps.billing, request, reply, {
           meter: 'contact',
           projectId: null,
           recordsMax: plan.limit,
         })
 
-        const { signal } = charge
+        const { signal } = admitted
         const queryExecutor = deps.openQueryExecutor(principal, { effort: 'scan', signal })
         const { known, people, last } = await readContacts(
           queryExecutor,
           organizationId,
           plan,
-          charge,
+          admitted,
         )
 
-        const { charged } = await settle(charge, {
+        const { charged } = await settle(admitted, {
           records: known.length,
           hashes: () => hashesOf(known.map(({ person_key }) => person_key)),
         })

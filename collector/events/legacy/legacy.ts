@@ -5,7 +5,7 @@ import { strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { Distinct, FieldList, readFields } from '../query/fieldList.ts'
 import { FilterText } from '../query/filter.ts'
-import { type Asked, everyTier, readSelection } from '../query/parseEventsRequest.ts'
+import { everyTier, type ParsedRequest, readSelection } from '../query/parseEventsRequest.ts'
 import { readScope, type ScopedRequest, scopeQuery } from '../query/scopeQuery.ts'
 import type { EventsPlan } from '../query/selection.ts'
 import { SourceName } from '../query/source.ts'
@@ -73,7 +73,7 @@ export const InclusiveEventsQuery = strictObject({
 })
 
 /** A plan for a page of events, and further facts of the request that determine the response. */
-export interface LegacyEvents extends Asked<EventsPlan> {
+export interface LegacyEvents extends ParsedRequest<EventsPlan> {
   /** Whether the caller listed the fields, which then determine the meter. */
   readonly isSelected: boolean
 }
@@ -94,7 +94,7 @@ export function readLegacyEvents(
     )
   }
   return {
-    asked: readOneScope(request),
+    requestedScope: readOneScope(request),
     isSelected: query.select !== undefined,
     plan: {
       ...readSelection(query, everyTier),

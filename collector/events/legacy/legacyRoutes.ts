@@ -11,7 +11,7 @@ import { admit, settle } from '../../billing/chargedRequest.ts'
 import { countsAnswer, indexOf, readCounts } from '../query/counts.ts'
 import { eventsQuery } from '../query/eventsQuery.ts'
 import { requireFreeFilters } from '../query/freeAnswers.ts'
-import type { Asked } from '../query/parseEventsRequest.ts'
+import type { ParsedRequest } from '../query/parseEventsRequest.ts'
 import { nameProjects } from '../query/projects.ts'
 import type { ReadDeps } from '../query/readDeps.ts'
 import { readEventHashes } from '../query/readPage.ts'
@@ -51,10 +51,10 @@ export const legacyRoutes =
     ) => deps.openQueryExecutor(principal, { effort, signal: untilClosed(reply), window })
     const scoped = async <Plan extends Selection>(
       { principal }: FastifyRequest,
-      { asked, plan }: Asked<Plan>,
+      { requestedScope, plan }: ParsedRequest<Plan>,
     ) => ({
       ...plan,
-      scope: await deps.scopeOf(principal, asked),
+      scope: await deps.scopeOf(principal, requestedScope),
     })
 
     for (const [path, version] of [
@@ -73,14 +73,14 @@ export const legacyRoutes =
           if (isSelected) named.push(...draftPlan.columns)
 
           // Without select the rows determine the meter, so `admit` checks the lowest possible one.
-          const charge = await admit(deps.billing, request, reply, {
+          const admitted = await admit(deps.billing, request, reply, {
             meter: meterOf(named),
             projectId: draftPlan.scope.projectId,
             recordsMax: draftPlan.limit,
           })
 
-          const { signal, repeatedWindow: window = draftPlan.window } = charge
-          const by = { effort: 'page', signal, window: draftPlan.window } as const
+          const { signal, repeatedWindow: window = draftPlan.window } = admitted
+          const by = { effort: 'page', signal, window } as const
           const queryExecutor = deps.openQueryExecutor(principal, by)
           const plan = await nameProjects(queryExecutor, { ...draftPlan, window })
           const found = await readRows(queryExecutor, plan)
@@ -90,7 +90,7 @@ export const legacyRoutes =
             ? meterOf(named)
             : meterOfRows(rows, { fields: plan.columns, named })
 
-          const { charged } = await settle(charge, {
+          const { charged } = await settle(admitted, {
             records,
             meter,
             window,
@@ -105,7 +105,7 @@ export const legacyRoutes =
             end_ms: window.endMs - (version.includesEnd ? 1 : 0),
             offset: plan.offset,
             limit: plan.limit,
-            has_more: charge.isRepeat ? records === plan.limit : found.length > plan.limit,
+            has_more: admitted.isRepeat ? records === plan.limit : found.length > plan.limit,
             request_id: request.id,
           }
           reply.type(contentTypeOf('json'))

@@ -4,7 +4,7 @@ import { invalidParameter } from '../../api/http/errors.ts'
 import { DistinctCounted, readFreeSelection } from '../query/countsPlan.ts'
 import { FreeFilterText } from '../query/filter.ts'
 import { GroupBy, readGroups } from '../query/groupBy.ts'
-import { type Asked, limitMax } from '../query/parseEventsRequest.ts'
+import { limitMax, type ParsedRequest } from '../query/parseEventsRequest.ts'
 import type { ScopedRequest } from '../query/scopeQuery.ts'
 import type { CountsPlan } from '../query/selection.ts'
 import { dayMs } from '../query/window.ts'
@@ -51,10 +51,10 @@ export const V1IndexQuery = strictObject({
 /** Reads a request for counts. Throws 400 that names the parameter. */
 export function readV1Counts(
   request: ScopedRequest<Static<typeof V1CountsQuery>>,
-): Asked<CountsPlan> {
+): ParsedRequest<CountsPlan> {
   const { query } = request
   return {
-    asked: readOneScope(request),
+    requestedScope: readOneScope(request),
     plan: {
       ...readFreeSelection(query),
       window: readWholeWindow(query, v1.includesEnd),
@@ -67,7 +67,7 @@ export function readV1Counts(
 /** Reads a request for the index of counts. Throws 400 that names the parameter. */
 export function readV1Index(
   request: ScopedRequest<Static<typeof V1IndexQuery>>,
-): Asked<CountsPlan> & { interval: Interval } {
+): ParsedRequest<CountsPlan> & { interval: Interval } {
   const { interval = 'hour', ...query } = request.query
   const window = readWholeWindow(query, v1.includesEnd)
   if (window.endMs - window.startMs > intervals[interval]) {
@@ -75,7 +75,7 @@ export function readV1Index(
     throw invalidParameter('interval', `${interval} supports a window of at most ${days} days`)
   }
   return {
-    asked: readOneScope(request),
+    requestedScope: readOneScope(request),
     interval,
     plan: {
       ...readFreeSelection(query),

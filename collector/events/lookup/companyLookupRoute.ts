@@ -32,14 +32,14 @@ export const companyLookupRoute =
         const { principal, query } = request
         const key = readCompanyKey(query)
 
-        const charge = await admit(deps.billing, request, reply, usage)
+        const admitted = await admit(deps.billing, request, reply, usage)
 
-        const { signal } = charge
+        const { signal } = admitted
         const queryExecutor = deps.openQueryExecutor(principal, { effort: 'page', signal })
         const [company] = await queryExecutor.rows<Record<string, unknown>>(companyQuery(key))
         const records = company ? 1 : 0
 
-        const { charged } = await settle(charge, {
+        const { charged } = await settle(admitted, {
           records,
           hashes: () => hashesOf([JSON.stringify(key)]),
         })

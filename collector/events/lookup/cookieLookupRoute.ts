@@ -36,13 +36,13 @@ export const cookieLookupRoute =
         const scope = await deps.scopeOf(principal, readScope(request), 'identity')
         const cookieId = query.cookie_id.toLowerCase()
 
-        const charge = await admit(deps.billing, request, reply, {
+        const admitted = await admit(deps.billing, request, reply, {
           meter: 'lookup',
           projectId: scope.projectId,
           recordsMax: 1,
         })
 
-        const { signal } = charge
+        const { signal } = admitted
         const queryExecutor = deps.openQueryExecutor(principal, { effort: 'page', signal })
         // The graph is used only for browsers with events in this organization.
         const [seen] = await queryExecutor.rows<object>(seenQuery(scope, cookieId))
@@ -53,7 +53,7 @@ export const cookieLookupRoute =
         const counting = links.find(({ counts }) => counts)
         const records = counting ? 1 : 0
 
-        const { charged } = await settle(charge, {
+        const { charged } = await settle(admitted, {
           records,
           hashes: () => hashesOf(counting ? [cookieId] : []),
         })

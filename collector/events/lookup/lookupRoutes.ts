@@ -55,11 +55,11 @@ export const lookupRoutes =
       if (hem instanceof ApiError) throw hem
       const fields = readPersonFields(select)
 
-      const charge = await admit(deps.billing, request, reply, { ...usage, recordsMax: 1 })
+      const admitted = await admit(deps.billing, request, reply, { ...usage, recordsMax: 1 })
 
-      const people = await read(request, [hem], fields, charge.signal)
+      const people = await read(request, [hem], fields, admitted.signal)
 
-      const { charged } = await settle(charge, {
+      const { charged } = await settle(admitted, {
         records: people.size,
         hashes: () => hashesOf([...people.keys()]),
       })
@@ -90,17 +90,17 @@ export const lookupRoutes =
         const items = readItems(request.body.items, { requiresId: false })
         const fields = readPersonFields(request.body.select)
 
-        const charge = await admit(deps.billing, request, reply, {
+        const admitted = await admit(deps.billing, request, reply, {
           ...usage,
           recordsMax: countAskable(items),
         })
 
-        const people = await read(request, hemsOf(items), fields, charge.signal)
+        const people = await read(request, hemsOf(items), fields, admitted.signal)
         const matched = items.filter(
           ({ asked }) => !(asked instanceof ApiError) && people.has(asked),
         )
 
-        const { charged, rows } = await settle(charge, {
+        const { charged, rows } = await settle(admitted, {
           records: matched.length,
           hashes: () => hashesOf(matched.map(({ index }) => String(index))),
           rows: resultsOf(items, people),

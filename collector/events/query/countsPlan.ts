@@ -4,7 +4,7 @@ import { FieldList } from './fieldList.ts'
 import { FreeFilterText } from './filter.ts'
 import { freeFilters, requireFreeDistinct, requireFreeFilters } from './freeAnswers.ts'
 import { GroupBy, readGroups } from './groupBy.ts'
-import { type Asked, everyTier, limitMax, readSelection } from './parseEventsRequest.ts'
+import { everyTier, limitMax, type ParsedRequest, readSelection } from './parseEventsRequest.ts'
 import { readScope, type ScopedRequest, scopeQuery } from './scopeQuery.ts'
 import type { CountsPlan } from './selection.ts'
 import { SourceName } from './source.ts'
@@ -41,10 +41,10 @@ export const CountsQuery = strictObject({
 export function readCountsRequest(
   request: ScopedRequest<Static<typeof CountsQuery>>,
   nowMs: number,
-): Asked<CountsPlan> {
+): ParsedRequest<CountsPlan> {
   const { query } = request
   return {
-    asked: readScope(request),
+    requestedScope: readScope(request),
     plan: {
       ...readFreeSelection(query),
       window: readWindow(query, nowMs),

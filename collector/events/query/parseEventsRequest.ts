@@ -24,8 +24,8 @@ import {
 export const everyTier: Tier = 'resolution_full_profile'
 
 /** A plan without its scope, and the scope parameters of the request. */
-export interface Asked<Plan extends Selection> {
-  readonly asked: RequestedScope
+export interface ParsedRequest<Plan extends Selection> {
+  readonly requestedScope: RequestedScope
   readonly plan: Omit<Plan, 'scope'>
 }
 
@@ -64,7 +64,7 @@ export function parseEventsRequest(
   tier: Tier,
   nowMs: number,
   readCursor: (cursor: string) => Cursor,
-): Asked<EventsPlan> {
+): ParsedRequest<EventsPlan> {
   const { query } = request
   const cursor = query.cursor === undefined ? null : readCursor(query.cursor)
   const order = readOrder(query.order, cursor)
@@ -81,7 +81,7 @@ export function parseEventsRequest(
     (bound) => bound !== undefined,
   )
   return {
-    asked: readScope(request),
+    requestedScope: readScope(request),
     plan: {
       ...selection,
       window: cursor && !isWindowGiven ? cursor.window : readOrderedWindow(query, nowMs, order),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { readNames } from '../query/fieldList.ts'
-import type { Asked } from '../query/parseEventsRequest.ts'
+import type { ParsedRequest } from '../query/parseEventsRequest.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
 import type { Selection } from '../query/selection.ts'
 import { Milliseconds, readWindowOfDays, windowQuery } from '../query/window.ts'
@@ -39,11 +39,11 @@ export const StatisticsQuery = strictObject({
 export function readStatisticsRequest(
   request: ScopedRequest<Static<typeof StatisticsQuery>>,
   nowMs: number,
-): Asked<StatisticsPlan> {
+): ParsedRequest<StatisticsPlan> {
   const { query } = request
   const window = readWindowOfDays(query, nowMs, { daysDefault, daysMax })
   return {
-    asked: readScope(request),
+    requestedScope: readScope(request),
     plan: { source: 'pixel', filters: [], window, groups: readGroupings(query.group_by) },
   }
 }

@@ -30,8 +30,8 @@ export const statisticsRoutes =
       },
       async (request, reply) => {
         const { principal } = request
-        const { asked, plan } = readStatisticsRequest(request, deps.now())
-        requireOwnProject(principal, 'records', asked.projectId)
+        const { requestedScope, plan } = readStatisticsRequest(request, deps.now())
+        requireOwnProject(principal, 'records', requestedScope.projectId)
         const signal = untilClosed(reply)
         const queryExecutor = deps.openQueryExecutor(principal, {
           effort: 'scan',
@@ -40,7 +40,7 @@ export const statisticsRoutes =
         })
         const scoped = await nameProjects(queryExecutor, {
           ...plan,
-          scope: await deps.scopeOf(principal, asked),
+          scope: await deps.scopeOf(principal, requestedScope),
         })
         const [total, ...groups] = await queryExecutor.rows<StatisticsRow>(
           statisticsQuery(scoped, groupsMax),

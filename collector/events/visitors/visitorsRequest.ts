@@ -5,7 +5,7 @@ import { invalidParameter } from '../../api/http/errors.ts'
 import { CsvFormulas } from '../query/csvFormulas.ts'
 import { FieldList, readFields } from '../query/fieldList.ts'
 import { FilterText, readFilters } from '../query/filter.ts'
-import type { Asked } from '../query/parseEventsRequest.ts'
+import type { ParsedRequest } from '../query/parseEventsRequest.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
 import type { EventsPlan, Selection } from '../query/selection.ts'
 import { Milliseconds, readWindow, type Window } from '../query/window.ts'
@@ -85,10 +85,10 @@ export const VisitorsQuery = strictObject({
 export function readVisitorsRequest(
   request: ScopedRequest<Static<typeof VisitorsQuery>>,
   tier: VisitorTier,
-): Asked<VisitorsPlan> {
+): ParsedRequest<VisitorsPlan> {
   const { query } = request
-  const asked = readScope(request)
-  if (!asked.projectId && !asked.pixelId) {
+  const requestedScope = readScope(request)
+  if (!requestedScope.projectId && !requestedScope.pixelId) {
     throw invalidParameter('project_id', 'is required: give project_id or pixel_id')
   }
   const { kind = 'buyers', select, start_ms, end_ms } = query
@@ -96,9 +96,9 @@ export function readVisitorsRequest(
     throw invalidParameter('kind', 'accounts requires the tier resolution_full_profile')
   }
   // Campaigns belong to a project, so a pixel alone has none (spec: include_dsp).
-  const includesDsp = query.include_dsp === true && asked.projectId !== undefined
+  const includesDsp = query.include_dsp === true && requestedScope.projectId !== undefined
   return {
-    asked,
+    requestedScope,
     plan: {
       kind,
       includesDsp,

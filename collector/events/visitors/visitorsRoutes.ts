@@ -35,18 +35,18 @@ export const visitorsRoutes =
         { schema: describeVisitors(tier), ...shared },
         async (request, reply) => {
           const { principal, sampleNames } = request
-          const { asked, plan: draftPlan } = readVisitorsRequest(request, tier)
+          const { requestedScope, plan: draftPlan } = readVisitorsRequest(request, tier)
           const format = negotiateFormat(request.headers.accept)
-          const scope = await deps.scopeOf(principal, asked, 'identity')
+          const scope = await deps.scopeOf(principal, requestedScope, 'identity')
           const plan = { ...draftPlan, scope, sampleNames }
 
-          const charge = await admit(deps.billing, request, reply, {
+          const admitted = await admit(deps.billing, request, reply, {
             meter,
             projectId: scope.projectId,
             recordsMax: plan.limit,
           })
 
-          const { signal } = charge
+          const { signal } = admitted
           const { window } = plan
           const queryExecutor = deps.openQueryExecutor(principal, {
             effort: 'page',
@@ -55,7 +55,7 @@ export const visitorsRoutes =
           })
           const visitors = await readVisitors(queryExecutor, plan, format)
 
-          const { charged, rows } = await settle(charge, visitors)
+          const { charged, rows } = await settle(admitted, visitors)
 
           const { records, hasPartialData } = visitors
           return sendRows(reply, {

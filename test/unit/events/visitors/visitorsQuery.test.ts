@@ -16,11 +16,16 @@ const required = { start_ms: '1', end_ms: '9', limit: '5', select: 'event_id' }
 /** The query of a request, with its scope. */
 function queryOf(query: Record<string, string>, more = {}) {
   const tier = 'resolution_full_profile'
-  const { asked, plan } = readVisitorsRequest(
+  const { requestedScope, plan } = readVisitorsRequest(
     { query: checkedQuery(VisitorsQuery, { ...required, ...query }) },
     tier,
   )
-  const scope = { organizationId, projectId, pixelId: asked.pixelId ?? null, campaignId: null }
+  const scope = {
+    organizationId,
+    projectId,
+    pixelId: requestedScope.pixelId ?? null,
+    campaignId: null,
+  }
   return visitorsQuery({ ...plan, scope, ...more }, plainEncoding)
 }
 
