@@ -4,8 +4,7 @@ import { formatShare, type Screen } from '../identity/load/progressBar.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { StartError } from '../platform/startError.ts'
-import { requestBuild } from './builds.ts'
-import { readBuild } from './statusRoute.ts'
+import { readBuild, requestBuild } from './builds.ts'
 
 const lookEveryMs = 200
 

@@ -6,7 +6,7 @@ import { isUnavailable } from '../platform/storeErrors.ts'
 import { buildNow } from './builder/buildNow.ts'
 import { dropMembers, readStoredBuilds } from './builder/storedMembers.ts'
 import { AudienceNotBuilt } from './builder/usedObjects.ts'
-import { audienceBuilds, failBuild } from './builds.ts'
+import { buildsQueue, failBuild } from './builds.ts'
 import { requestDueBuilds } from './refresh.ts'
 import { keepsMembers, readDroppableBuilds, readUnfinishedBuilds } from './unfinishedBuilds.ts'
 
@@ -19,7 +19,7 @@ const oneBuild = 'audiences.build'
 /** The background jobs of audiences: request due builds, build, drop unreferenced builds. */
 export const audienceQueues = (deps: AudienceJobsDeps): Queue[] => [
   {
-    name: audienceBuilds,
+    name: buildsQueue,
     schedule: '* * * * *',
     async run({ send }) {
       await requestDueBuilds(deps.postgres)
@@ -56,7 +56,7 @@ async function build(
   try {
     await buildNow({ postgres, clickhouse }, job.key!)
     // Other builds of the organization may have waited for this one.
-    await wakeQueue(postgres, audienceBuilds)
+    await wakeQueue(postgres, buildsQueue)
     return undefined
   } catch (error) {
     if (error instanceof LeaseHeldError) return { againInSeconds: heldSeconds }

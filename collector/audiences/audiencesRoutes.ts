@@ -2,13 +2,13 @@ import type { FastifyPluginAsync } from 'fastify'
 import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
 import { audienceRoutes } from './audienceRoutes.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
-import { buildRoutes } from './buildRoutes.ts'
 import { catalogRoutes } from './catalogRoutes.ts'
 import { changesRoute } from './changesRoute.ts'
 import { downloadRoute } from './downloadRoute.ts'
 import { explainRoute } from './explainRoute.ts'
 import { filesRoute } from './files/filesRoute.ts'
 import { linkageUsageRoute } from './linkageUsageRoute.ts'
+import { listBuildsRoute } from './listBuildsRoute.ts'
 import { newAudienceRoutes } from './newAudienceRoutes.ts'
 import { recordsRoute } from './recordsRoute.ts'
 import { sampleRoute } from './sampleRoute.ts'
@@ -24,7 +24,7 @@ export const audiencesRoutes =
     await app.register(sampleRoute(deps))
     await app.register(statusRoute(deps))
     await app.register(recordsRoute(deps))
-    await app.register(buildRoutes(deps))
+    await app.register(listBuildsRoute(deps))
     await app.register(changesRoute(deps))
     await app.register(explainRoute(deps))
     await app.register(linkageUsageRoute(deps))

@@ -17,7 +17,7 @@ export const meterOf = (isPredictive: boolean): Extract<Meter, `audience${string
   isPredictive ? 'audience_predictive' : 'audience'
 
 /** The queue that finds pending builds. */
-export const audienceBuilds = 'audiences.builds'
+export const buildsQueue = 'audiences.builds'
 
 /** One build of an audience: its definition and its owner. */
 export interface Build {
@@ -53,8 +53,35 @@ export async function requestBuild(client: Queryable, audienceId: string): Promi
      SELECT build_id FROM waiting UNION ALL SELECT build_id FROM fresh`,
     [audienceId, uuidV7()],
   )
-  await wakeQueue(client, audienceBuilds)
+  await wakeQueue(client, buildsQueue)
   return rows[0]!.build_id
+}
+
+/** The progress of a build. The contract calls a build that runs `unloading`. */
+export interface BuildState {
+  build_id: string
+  status: 'pending' | 'unloading' | 'completed' | 'failed'
+  progress: number
+  count: number | null
+  error: string | null
+  updated_at: Date
+}
+
+const selectState = `SELECT build_id, status, progress::float8 AS progress, count::float8 AS count, error, updated_at
+  FROM audience_builds`
+
+/** Reads the last requested build of an audience. */
+export async function readNewestBuild(client: Queryable, audienceId: string): Promise<BuildState> {
+  const sql = `${selectState} WHERE audience_id = $1 ORDER BY number DESC LIMIT 1`
+  return (await client.query<BuildState>(sql, [audienceId])).rows[0]!
+}
+
+/** Reads a build; undefined if it was deleted with its audience. */
+export async function readBuild(
+  client: Queryable,
+  buildId: string,
+): Promise<BuildState | undefined> {
+  return (await client.query<BuildState>(`${selectState} WHERE build_id = $1`, [buildId])).rows[0]
 }
 
 /**

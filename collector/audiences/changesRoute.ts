@@ -11,8 +11,8 @@ import { type Change, changedMembersQuery } from './changesQuery.ts'
 import { findMembersOf } from './findMembers.ts'
 import type { Member } from './memberRows.ts'
 import { pageOf, readChargedRows, readPeopleAudience } from './peoplePage.ts'
+import { type ReadableBuild, readReadableBuild } from './readableBuild.ts'
 import { changesRefusals, describeChanges, pageSize } from './recordsSchemas.ts'
-import { type ReadableBuild, readBuild } from './servedBuild.ts'
 
 /** The start of the next page: a key of the build for entries, or of the previous build for exits. */
 interface Place {
@@ -51,7 +51,7 @@ export const changesRoute =
           signal: untilClosed(reply),
         })
 
-        const charge = await admit(billing, request, reply, {
+        const admitted = await admit(billing, request, reply, {
           meter,
           projectId,
           recordsMax: limit,
@@ -68,7 +68,7 @@ export const changesRoute =
             otherId: other?.buildId ?? null,
           }),
         )
-        const { rows, meta } = await readChargedRows(queryExecutor, charge, members)
+        const { rows, meta } = await readChargedRows(queryExecutor, admitted, members)
 
         const next = placeAfter(change, members, {
           // The number of records may be billed, so a full page never reveals whether it is the last one.
@@ -126,7 +126,7 @@ async function readBuilds(
   if (!rows[0]) throw notFound.build()
   const { previous_id: previousId } = rows[0]
   return {
-    build: await readBuild(client, audienceId, buildId),
-    previous: previousId === null ? null : await readBuild(client, audienceId, previousId),
+    build: await readReadableBuild(client, audienceId, buildId),
+    previous: previousId === null ? null : await readReadableBuild(client, audienceId, previousId),
   }
 }

@@ -19,7 +19,7 @@ import { uuidOfDigest } from '../platform/uuidOfDigest.ts'
 import { ById, Meter, ProjectQuery, recordTags } from './audienceSchemas.ts'
 import { type Audience, readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
-import { requestBuild } from './builds.ts'
+import { readBuild, readNewestBuild, requestBuild } from './builds.ts'
 import {
   type AudienceFile,
   expireFile,
@@ -29,7 +29,6 @@ import {
 } from './files/audienceFiles.ts'
 import { shownSpansQuery } from './files/rowsQuery.ts'
 import { findMembersOf } from './findMembers.ts'
-import { readBuild, readNewestBuild } from './statusRoute.ts'
 
 /** Time after which a failed first build is requested again. */
 const retryMs = 60_000
@@ -233,6 +232,7 @@ async function statusBefore(postgres: Postgres, { id }: Audience, nowMs: number)
   const { status, updated_at } = await readNewestBuild(postgres, id)
   if (status === 'failed' && nowMs - updated_at.getTime() > retryMs)
     await requestBuild(postgres, id)
+  // The build completed after the audience was read, so the next call finds the served build.
   return status === 'completed' ? 'pending' : status
 }
 

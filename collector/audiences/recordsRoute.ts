@@ -8,7 +8,7 @@ import type { AudiencesDeps } from './audiencesDeps.ts'
 import { findMembersOf } from './findMembers.ts'
 import { countMembers, readMembers } from './memberRows.ts'
 import { pageOf, readChargedRows, readPeopleAudience } from './peoplePage.ts'
-import { readServedBuild } from './servedBuild.ts'
+import { readServedBuild } from './readableBuild.ts'
 import { describeRecords, pageSize, recordsRefusals } from './recordsSchemas.ts'
 
 /** Where the next page begins: after this key of this build. */

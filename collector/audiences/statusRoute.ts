@@ -3,10 +3,10 @@ import { Type } from 'typebox'
 import { audienceScopeOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { Id, Timestamp } from '../api/http/commonSchemas.ts'
-import type { Queryable } from '../platform/postgres/transaction.ts'
 import { ById, ProjectQuery, Status, tags } from './audienceSchemas.ts'
 import { readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
+import { readNewestBuild } from './builds.ts'
 
 const TaskStatus = Type.Object(
   {
@@ -58,29 +58,3 @@ export const statusRoute =
       },
     )
   }
-
-interface BuildState {
-  build_id: string
-  status: 'pending' | 'unloading' | 'completed' | 'failed'
-  progress: number
-  count: number | null
-  error: string | null
-  updated_at: Date
-}
-
-const selectState = `SELECT build_id, status, progress::float8 AS progress, count::float8 AS count, error, updated_at
-  FROM audience_builds`
-
-/** Reads the last requested build of an audience. */
-export async function readNewestBuild(client: Queryable, audienceId: string): Promise<BuildState> {
-  const sql = `${selectState} WHERE audience_id = $1 ORDER BY number DESC LIMIT 1`
-  return (await client.query<BuildState>(sql, [audienceId])).rows[0]!
-}
-
-/** Reads a build; undefined if it was deleted with its audience. */
-export async function readBuild(
-  client: Queryable,
-  buildId: string,
-): Promise<BuildState | undefined> {
-  return (await client.query<BuildState>(`${selectState} WHERE build_id = $1`, [buildId])).rows[0]
-}

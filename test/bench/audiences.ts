@@ -73,7 +73,7 @@ const many = {
  * First builds ÷ the same audience by one hand-written INSERT SELECT. Repeated builds without changes, and
  * with one percent more events of today, ÷ the first. Memory that builds add to this process. Pages and files
  * ÷ the time of ClickHouse. A statement of a build that took more than 1 GiB of ClickHouse's memory would
- * fail (builder/steps.ts).
+ * fail (builder/stepSettings.ts).
  */
 export async function audiences(bench: Bench): Promise<Row[]> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-bench-audiences-'))

@@ -19,16 +19,18 @@ const countingShare = 0.7
  * the request for a build. audienceJobs.ts does, for the builds that requestBuild (builds.ts) has stored as
  * pending.
  *
- * - In the transaction of the request: POST /api/v1/audiences ▶ createAudience ▶ requestBuild ▶ wakeQueue.
+ * - requestBuild ▶ wakeQueue, in the transaction of its caller: a new, changed or cloned audience, a due refresh, a
+ * list, a download after a failed first build, or `footfall audiences build`.
  * - In the primary process: audiences.builds (job) ▶ readUnfinishedBuilds ▶ audiences.build (job) ▶ buildNow,
  * under a lease.
  *
  * The steps of buildNow:
  *
  * 1. beginBuild sets the status `unloading`. Events count up to this moment, also in a later try.
- * 2. countEvents counts events that match each event leaf, by day and cookie ▶ audience_leaf_days.
+ * 2. countEvents counts events that match each event leaf, by day and cookie ▶ audience_leaf_days. If the build has
+ * failed or was deleted meanwhile, buildNow ends here.
  * 3. insertMembers stores the members ▶ audience_members.
- * 4. countMembers checks that keys are 1, 2, 3, ….
+ * 4. countMembers checks that keys are 1, 2, 3, …; countBuckets counts the members by strength of interest.
  * 5. completeBuild sets the status `completed`; the audience serves this build.
  *
  * Resolves with the number of members, or undefined if the build is already completed, failed or deleted.

@@ -6,7 +6,7 @@ import type { BucketCounts } from '../builds.ts'
 import type { Entity } from '../definition/definition.ts'
 import type { InterestPlan } from '../signals/interestPlan.ts'
 import { companyInterest, peopleInterest } from '../signals/interestQuery.ts'
-import { stepSettings } from './steps.ts'
+import { stepSettings } from './stepSettings.ts'
 
 /** Drops all members of a build with its partition. */
 export async function dropMembers(clickhouse: ClickHouse, buildId: string): Promise<void> {

@@ -4,7 +4,7 @@ import { hiddenPeopleChanged } from '../../identity/privacy/optOuts.ts'
 import type { Again, Job, Queue } from '../../platform/jobs/queue.ts'
 import { LeaseHeldError } from '../../platform/postgres/lease.ts'
 import { isUnavailable } from '../../platform/storeErrors.ts'
-import { audienceFiles, expireFile } from './audienceFiles.ts'
+import { expireFile, filesQueue } from './audienceFiles.ts'
 import { readShown, type WriteDeps, writeFile } from './writeFile.ts'
 
 const oneFile = 'audiences.file'
@@ -12,7 +12,7 @@ const oneFile = 'audiences.file'
 /** The background jobs of files: write them, expire those with a hidden person, delete expired ones. */
 export const fileQueues = (deps: WriteDeps): Queue[] => [
   {
-    name: audienceFiles,
+    name: filesQueue,
     schedule: '* * * * *',
     async run({ send }) {
       const { rows } = await deps.postgres.query<{ file_id: string }>(

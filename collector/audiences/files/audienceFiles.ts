@@ -2,7 +2,7 @@ import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 /** The queue that finds files to write, verify or delete. */
-export const audienceFiles = 'audiences.files'
+export const filesQueue = 'audiences.files'
 
 export const formats = ['csv', 'ndjson', 'parquet'] as const
 export type FileFormat = (typeof formats)[number]
@@ -80,7 +80,7 @@ export async function requestFile(
      ON CONFLICT DO NOTHING`,
     [buildId, format, retrySeconds],
   )
-  await wakeQueue(client, audienceFiles)
+  await wakeQueue(client, filesQueue)
 }
 
 /** Expires a file; the next job deletes its bytes. */
@@ -89,5 +89,5 @@ export async function expireFile(client: Queryable, fileId: string): Promise<voi
     `UPDATE audience_files SET status = 'expired', updated_at = now() WHERE file_id = $1 AND status = 'ready'`,
     [fileId],
   )
-  await wakeQueue(client, audienceFiles)
+  await wakeQueue(client, filesQueue)
 }

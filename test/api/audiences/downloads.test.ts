@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { audienceFiles } from '../../../collector/audiences/files/audienceFiles.ts'
+import { filesQueue } from '../../../collector/audiences/files/audienceFiles.ts'
 import { requestErasure } from '../../../collector/identity/privacy/erasures.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
@@ -278,7 +278,7 @@ test('a file that was left half-way by a kill is written whole', async () => {
      WHERE build_id = (SELECT current_build_id FROM audiences WHERE audience_id = $1) RETURNING file_id`,
     [id],
   )
-  await wakeQueue(postgres, audienceFiles)
+  await wakeQueue(postgres, filesQueue)
   const download = await ready(id)
   expect(download.files.length).toBe(1)
   expect(readdirSync(join(service.dataDir, 'files', rows[0]!.file_id))).toEqual(['part-0001.csv'])

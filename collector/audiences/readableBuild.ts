@@ -24,11 +24,11 @@ export async function readServedBuild(
       `This audience is not built yet. GET /api/v1/audiences/${id}/status shows the progress.`,
     )
   }
-  return readBuild(client, id, build_id)
+  return readReadableBuild(client, id, build_id)
 }
 
 /** Reads a build of an audience. Throws 409 "not_ready" if it is not completed, or if its members were deleted. */
-export async function readBuild(
+export async function readReadableBuild(
   client: Queryable,
   audienceId: string,
   buildId: string,

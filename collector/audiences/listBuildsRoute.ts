@@ -33,7 +33,7 @@ interface BuildRow extends Omit<Static<typeof Build>, 'requested_at' | 'complete
 }
 
 /** GET /api/v1/audiences/{audience_id}/builds: each build with its count. Never charged. */
-export const buildRoutes =
+export const listBuildsRoute =
   (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
