@@ -4,7 +4,7 @@ import { isUuid } from '../../../schemas/uuid.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { simulate } from '../../platform/postgres/simulation.ts'
 import { ttlCache } from '../../platform/ttlCache.ts'
-import { piecesOf, streamOf } from '../http/streamOf.ts'
+import { piecesOf, streamOf } from '../http/streaming.ts'
 import type { Principal } from './principal.ts'
 
 /**

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import zlib, { constants } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { chooseEncoding } from './negotiateEncoding.ts'
-import { piecesOf, streamOf } from './streamOf.ts'
+import { piecesOf, streamOf } from './streaming.ts'
 
 /** A smaller response fits into one packet without compression. */
 const bytesMin = 1024

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
 /**
@@ -32,3 +33,49 @@ export function underWay<Piece>(pieces: AsyncIterable<Piece>): AsyncIterable<Pie
     if (!done) yield* startingWith(value, iterator)
   }
 }
+
+type Pieces = AsyncIterable<Buffer | string>
+
+/** Reads at most one piece ahead without a pipe. Further rows wait in the connection to ClickHouse. */
+const streaming = { objectMode: false, highWaterMark: 1 }
+
+const sources = new WeakMap<Readable, Pieces>()
+
+/**
+ * A response body that is sent piece by piece. It requests a piece only after the previous one is in the
+ * socket, so that the source can reuse its memory.
+ */
+export function streamOf(pieces: Pieces): Readable {
+  const iterator = pieces[Symbol.asyncIterator]()
+  const stream = Readable.from({ [Symbol.asyncIterator]: () => iterator }, streaming)
+  // A stream's own pipe reads ahead, so this one sends piece by piece.
+  stream.pipe = (destination, { end = true } = {}) => {
+    if (end) stream.once('end', () => destination.end())
+    void send(stream, iterator, destination)
+    return destination
+  }
+  sources.set(stream, pieces)
+  return stream
+}
+
+async function send(
+  stream: Readable,
+  iterator: AsyncIterator<Buffer | string>,
+  destination: NodeJS.WritableStream,
+): Promise<void> {
+  try {
+    for (;;) {
+      const { value, done } = await iterator.next()
+      if (done) break
+      const failure = await new Promise<unknown>((resolve) => destination.write(value, resolve))
+      // The client has disconnected; the owner of the stream receives the event and closes it.
+      if (failure) return
+    }
+    stream.resume()
+  } catch (error) {
+    stream.destroy(error as Error)
+  }
+}
+
+/** Returns the pieces of an unread stream, for a sender that encodes them one after another. */
+export const piecesOf = (stream: Readable): Pieces => sources.get(stream) ?? stream

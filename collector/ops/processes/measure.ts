@@ -5,7 +5,7 @@ import { measureReports } from '../../billing/reports.ts'
 import type { Config } from '../../config.ts'
 import { measureSpool } from '../../ingest/spool/waiting.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
-import type { Background } from './background.ts'
+import type { Background } from './queues.ts'
 import type { Shipping } from './shipping.ts'
 
 /** How long /metrics waits for the metrics of the stores. */

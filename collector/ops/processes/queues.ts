@@ -21,6 +21,7 @@ import type { Config } from '../../config.ts'
 import { windowDeletionQueues } from '../../events/repair/windowDeletions.ts'
 import { privacyQueues } from '../../identity/privacy/privacyJobs.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
+import { type Jobs, startJobs } from '../../platform/jobs/startJobs.ts'
 import type { SendMail } from '../../platform/mail.ts'
 import { mailQueues } from '../../platform/outbox/mails.ts'
 import { sandboxQueues } from '../sandbox/sandboxJobs.ts'
@@ -40,6 +41,35 @@ export interface Queues {
   readonly reportsUsage: boolean
   /** Closes the resources of jobs. Call it when no job runs. */
   close(): Promise<void>
+}
+
+/** The background jobs of a primary whose service answers reads. */
+export interface Background {
+  /** Resolves when jobs are running. */
+  readonly jobs: Promise<Jobs>
+  /** Whether the service reports usage to a payment provider. */
+  readonly reportsUsage: boolean
+  stop(): Promise<void>
+}
+
+/** Starts the jobs without delaying workers: the first start creates the jobs' tables. */
+export async function startBackground(
+  services: QueueDeps,
+  postgresUrl: string,
+): Promise<Background> {
+  const { postgres, log } = services
+  const { queues, reportsUsage, close } = await openQueues(services)
+  const jobs = startJobs({ postgres, postgresUrl, queues, log })
+  // The caller awaits `jobs` later.
+  jobs.catch(() => {})
+  return {
+    jobs,
+    reportsUsage,
+    async stop() {
+      await (await jobs).stop()
+      await close()
+    },
+  }
 }
 
 /** Opens all queues of background jobs of the primary process. */
