@@ -32,13 +32,13 @@ export const copyMark = 'FROM cluster('
 
 /**
  * The columns that a comparison hashes. No event changes once it is stored, so their ids tell whether both shards have
- * the same events. All columns tell besides whether the copies are intact, which takes ten times as long.
+ * the same events. All columns also tell whether the copies are intact, which takes ten times as long.
  */
 export type Compared = 'event_id, spool_id, seq' | '*'
 
 /**
  * Copies the hours in which the shards differ, and deletes what only the second shard has. Returns the number of copied
- * events, or null if the shards were equal. `progress` is told the number of events so far, and of all.
+ * events, or null if the shards were equal. `progress` receives the number of events so far, and of all.
  */
 export async function copyDifferences(
   copy: PixelCopy,

@@ -83,7 +83,7 @@ test('a feed keeps its place when its complete part becomes shorter', async () =
     start_ms: String(now - 60_000),
   })
   expect(idsOf(page.rows)).toEqual(idsOf([first]))
-  // As after a crash of ClickHouse: what it lost is inserted again.
+  // As after a crash of ClickHouse, when lost rows are inserted again.
   await completeUntil(now - 55_000)
   await delay(1_100)
   const waiting = await events.page({ project_id, cursor: page.meta.next_cursor! })

@@ -9,7 +9,7 @@ import { row } from '../../../spool/segments.ts'
 const startedAt = Date.now()
 const minuteMs = 60_000
 
-/** A deduplicator that has just started. Comparing ids with its filter uses neither of its dependencies. */
+/** A deduplicator at its start. Comparing ids with its filter uses neither of its dependencies. */
 const newDeduplicator = () => new Deduplicator({} as ClickHouse, {} as LeaseSource, () => startedAt)
 
 /** The ids among these events that have to be looked up in ClickHouse. */

@@ -21,8 +21,8 @@ const postgresMs = async () =>
   )
 
 /**
- * The first watermark that is published where workers and shipper say these marks, and the shippers of a replicated log
- * `doubtfulFrom`; null: a worker says nothing.
+ * The first published watermark, when workers and shipper report these marks, and the shippers of a replicated log
+ * `doubtfulFrom`. Null stands for a silent worker.
  */
 async function firstMark({
   workers,
