@@ -251,6 +251,31 @@ describe('the overview', () => {
     expect(await numberOf('Page views')).toBe(0)
     await page.goto(overview())
   })
+
+  test('a filter on the source of sessions works here, and Events says why it does not work there', async () => {
+    await button(page, 'Filter').click()
+    await page.getByLabel('Field').selectOption({ label: 'Source' })
+    const offers = page.getByRole('group', { name: 'Values' })
+    await offers.getByRole('checkbox', { name: /^Google/ }).check()
+    const operators = page.getByLabel('Operator').locator('option')
+    expect(await operators.allTextContents()).toEqual([
+      'is',
+      'is not',
+      'contains',
+      'matches the pattern',
+    ])
+    await button(page, 'Add filter').click()
+    await page.getByText('Source is Google').waitFor()
+    await fresh()
+    expect(await numberOf('Sessions')).toBeGreaterThan(0)
+    await page.getByRole('link', { name: 'Events', exact: true }).click()
+    await heading(page, 'This list cannot show “Source is Google”').waitFor()
+    expect(await page.locator('.fault').count()).toBe(0)
+    await expectAccessible(page, 'events of a source')
+    await button(page, 'Remove this filter').click()
+    await page.getByRole('table', { name: 'Events' }).waitFor()
+    await page.goto(overview())
+  })
 })
 
 const pageOf = (name: string, search = '') => {

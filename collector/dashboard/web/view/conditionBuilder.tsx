@@ -13,6 +13,20 @@ const rowsOf = (text: string): readonly Condition[] | null => {
   const read = readConditions(text)
   return read?.length === 0 ? [emptyCondition] : read
 }
+const ofSession = (name: string): CatalogField => ({
+  name,
+  group: 'session',
+  description: '',
+  data_type: 'Utf8',
+  nullable: true,
+  tier: 'web_event',
+  groupable: true,
+})
+const sessionFields = ['source', 'channel', 'entry_page', 'exit_page'].map(ofSession)
+const withSessions = (fields: readonly CatalogField[]): CatalogField[] => [
+  ...sessionFields,
+  ...fields.filter(({ name }) => name !== 'source'),
+]
 const form = new RegExp(`^[\\w.]+(?:-[\\w.]*)*:(?:${Object.keys(operatorLabels).join('|')}):`)
 
 /**
@@ -23,12 +37,15 @@ export function ConditionBuilder({
   projectId,
   name,
   value,
+  hasSessions = false,
   change,
 }: {
   projectId: string
   name: string
   /** field:op:value, with commas between several. */
   value: string
+  /** Whether fields of sessions are offered, whose source replaces the origin of events. */
+  hasSessions?: boolean
   change(value: string): void
 }) {
   const id = useId()
@@ -54,7 +71,7 @@ export function ConditionBuilder({
           shown && (
             <ConditionRows
               projectId={projectId}
-              fields={fields}
+              fields={hasSessions ? withSessions(fields) : fields}
               rows={shown}
               change={setConditions}
               add={() => setRows([...shown, { ...emptyCondition, field: eventName }])}

@@ -14,6 +14,21 @@ const property = 'property'
 /** The offered values: those with the most visitors in the last 30 days. */
 const valuesMax = 100
 
+const equalities: readonly ConditionOp[] = ['is', 'isNot']
+const comparisons: readonly ConditionOp[] = ['gt', 'gte', 'lt', 'lte']
+const operatorsOfType: Readonly<Record<string, readonly ConditionOp[]>> = {
+  Boolean: equalities,
+  Utf8: [...equalities, 'contains', 'like'],
+  Int64: [...equalities, ...comparisons],
+  Float64: [...equalities, ...comparisons],
+  Timestamp: [...equalities, ...comparisons],
+}
+
+/** The operators that have a meaning for a field; all for properties, whose type is unknown. */
+const operatorsOf = (fields: readonly CatalogField[], field: string): readonly ConditionOp[] =>
+  operatorsOfType[fields.find(({ name }) => name === field)?.data_type ?? ''] ??
+  (Object.keys(conditionOps) as ConditionOp[])
+
 /** One condition: a field, an operator, and values from a list with counts, or typed. */
 export function ConditionRow({
   projectId,
@@ -39,7 +54,9 @@ export function ConditionRow({
       <FieldChoice
         fields={fields}
         field={field}
-        change={(to) => change({ field: to, op, values: [] })}
+        change={(to) =>
+          change({ field: to, op: operatorsOf(fields, to).includes(op) ? op : 'is', values: [] })
+        }
       />
       {isProperty && (
         <PropertyName
@@ -57,9 +74,9 @@ export function ConditionRow({
             change({ field, op: to, values: isSame ? values : values.slice(0, 1) })
           }}
         >
-          {Object.entries(conditionOps).map(([name, label]) => (
+          {[...new Set([...operatorsOf(fields, field), op])].map((name) => (
             <option key={name} value={name}>
-              {label}
+              {conditionOps[name]}
             </option>
           ))}
         </select>

@@ -17,11 +17,14 @@ export function FilterDialog({
   title = 'Filter',
   action = 'Add filter',
   add = addToView,
+  hasSessions = false,
   close,
 }: {
   title?: string
   action?: string
   add?(filter: string): void
+  /** Whether fields of sessions, such as the channel, are offered. */
+  hasSessions?: boolean
   close(): void
 }) {
   const [filter, setFilter] = useState('')
@@ -39,6 +42,7 @@ export function FilterDialog({
           projectId={projectOfPath(currentPath.value)!}
           name="filter"
           value=""
+          hasSessions={hasSessions}
           change={setFilter}
         />
       </Form>

@@ -62,6 +62,9 @@ const eventLabels: Readonly<Record<string, string>> = {
   impression: 'Ad impression',
 }
 
+/** Origins of events, which the API also calls their source. */
+const originLabels: Readonly<Record<string, string>> = { pixel: 'Pixel', svcdsp: 'Ad platform' }
+
 /** Operators between a field and a value, as a filter shows them. */
 export const operatorLabels: Readonly<Record<string, string>> = {
   eq: 'is',
@@ -90,5 +93,6 @@ const words = (name: string): string => {
 /** Returns the label of a field's value. */
 export const labelOfValue = (field: string, value: string): string => {
   if (field === 'event_type') return eventLabels[value] ?? value
+  if (field === 'source') return originLabels[value] ?? value
   return value === 'true' ? 'yes' : value === 'false' ? 'no' : value
 }

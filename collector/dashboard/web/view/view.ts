@@ -3,6 +3,7 @@ import { currentSearch } from '../router.tsx'
 import { isShared } from '../shared.ts'
 import { changeParams } from '../urlState.ts'
 import { zone } from '../zone.ts'
+import { splitFilter } from './filterText.ts'
 import {
   type Comparison,
   comparedWindow,
@@ -150,6 +151,14 @@ export function useView(projectId: string): {
     }
   }, [search, projectId, zone.value])
 }
+
+/** Whether a filter names a field that only sessions have. On events, `source` has the two values here. */
+export const isAboutSessions = (filter: string): boolean =>
+  splitFilter(filter).some(
+    (one) =>
+      /^(?:source|channel|entry_page|exit_page):/.test(one) &&
+      !/^source:\w+:(?:pixel|svcdsp)(?:\|(?:pixel|svcdsp))*$/.test(one),
+  )
 
 /** Whether a filter selects bots, so that excluding them would leave no events. */
 export const isAboutBots = (filter: string): boolean => /^(is_bot|bot_reason):/.test(filter)

@@ -18,11 +18,14 @@ const FilterDialog = lazyPage(() =>
 export function ViewBar({
   view,
   hasComparison = true,
+  ofEvents = false,
   bots,
   children,
 }: {
   view: View
   hasComparison?: boolean
+  /** Whether filters select events, which have no session fields. */
+  ofEvents?: boolean
   /** The number of bots, if the page counts them; null while it loads. */
   bots?: number | null
   /** Further controls of the page. */
@@ -49,7 +52,7 @@ export function ViewBar({
       {children}
       <FilterChips view={view} />
       {!isShared() && <BotsLine view={view} visitors={bots} />}
-      {isFiltering && <FilterDialog close={() => setFiltering(false)} />}
+      {isFiltering && <FilterDialog hasSessions={!ofEvents} close={() => setFiltering(false)} />}
     </div>
   )
 }

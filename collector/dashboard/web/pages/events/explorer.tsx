@@ -12,7 +12,8 @@ import { storyOf, type ToldEvent } from '../../view/eventStory.ts'
 import { flagOf } from '../../view/flag.ts'
 import { labelOfField } from '../../view/labels.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
-import { recordsQuery, useView } from '../../view/view.ts'
+import { SessionFilters } from '../../view/sessionFilters.tsx'
+import { isAboutSessions, recordsQuery, useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { ColumnsDialog } from './columnsDialog.tsx'
 import { columnsDefault, type EventRow, readRows, textOfValue } from './eventRow.ts'
@@ -31,8 +32,21 @@ interface Found {
 let latest: Found | null = null
 const latestMs = 60_000
 
-/** Events of a period by filters. They load at once while they are free; else the price is shown first. */
+/** Events of a period by filters, as far as events can be filtered. */
 export function Explorer({ projectId }: { projectId: string }) {
+  const { view } = useView(projectId)
+  return view.filters.some(isAboutSessions) ? (
+    <>
+      <ViewBar view={view} hasComparison={false} ofEvents />
+      <SessionFilters projectId={projectId} view={view} />
+    </>
+  ) : (
+    <EventList projectId={projectId} />
+  )
+}
+
+/** The events of a view. They load at once while they are free; else the price is shown first. */
+function EventList({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
   const columns = urlValue('columns').split(',').filter(Boolean)
   const shown = columns.length > 0 ? columns : columnsDefault
@@ -74,7 +88,7 @@ export function Explorer({ projectId }: { projectId: string }) {
 
   return (
     <>
-      <ViewBar view={view} hasComparison={false} />
+      <ViewBar view={view} hasComparison={false} ofEvents />
       <ListTools limit={limit} order={order} chooseColumns={() => setChoosing(true)} />
       <AsyncView query={total} lines={1}>
         {(count) =>

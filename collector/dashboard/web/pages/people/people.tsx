@@ -11,7 +11,8 @@ import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { urlChoice, urlValue } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import { readFunnelStep } from '../../view/funnelView.ts'
-import { recordsQuery, useView, type ViewQuery } from '../../view/view.ts'
+import { SessionFilters } from '../../view/sessionFilters.tsx'
+import { isAboutSessions, recordsQuery, useView, type ViewQuery } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { Browsers } from './browsers.tsx'
 
@@ -43,6 +44,8 @@ export function People({ projectId }: { projectId: string }) {
   const mayLook = isOrganizationAdmin(session) || role.value === 'admin'
   const key = JSON.stringify(view)
   const funnel = readFunnelStep()
+  const cannotFilter =
+    tab !== 'browsers' && tab !== 'identity' && view.filters.some(isAboutSessions)
   return (
     <Page
       title="Visitors"
@@ -50,13 +53,16 @@ export function People({ projectId }: { projectId: string }) {
     >
       <div class="wide">
         <Tabs set="people" label="Visitors" tabs={tabs} current={tab} choose={choose} />
-        {tab !== 'identity' && <ViewBar view={view} hasComparison={false} />}
+        {tab !== 'identity' && (
+          <ViewBar view={view} hasComparison={false} ofEvents={tab !== 'browsers'} />
+        )}
         {(tab === 'people' || tab === 'companies' || tab === 'rates') && (
           <Known key={key} query={query} />
         )}
         {tabNames.map((name) => (
           <TabPanel key={name} set="people" tab={name} current={tab}>
-            {name === tab && name === 'rates' && (
+            {name === tab && cannotFilter && <SessionFilters projectId={projectId} view={view} />}
+            {name === tab && name === 'rates' && !cannotFilter && (
               <MatchRate key={key} query={recordsQuery(query)} />
             )}
             {name === tab && name === 'browsers' && (
@@ -67,7 +73,7 @@ export function People({ projectId }: { projectId: string }) {
                 funnel={funnel}
               />
             )}
-            {name === tab && name !== 'rates' && name !== 'browsers' && (
+            {name === tab && name !== 'rates' && name !== 'browsers' && !cannotFilter && (
               <AsyncView query={role}>
                 {() =>
                   !mayLook ? (
