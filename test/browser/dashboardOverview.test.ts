@@ -358,6 +358,38 @@ test('a goal is picked, counted, changed, removed and restored; its error appear
   await page.getByRole('heading', { name: 'No goals yet' }).waitFor()
 })
 
+test('a goal sums a property of its event as revenue, which a change of the name keeps', async () => {
+  await page.goto(pageOf('goals'))
+  await button(page, 'New goal').first().click()
+  await page.getByLabel('Reached when').selectOption('event')
+  await page.locator('datalist option[value="add_to_basket"]').waitFor({ state: 'attached' })
+  await page.getByLabel('Event name').fill('add_to_basket')
+  await page.getByLabel('Revenue (optional)').fill('price')
+  await page.getByLabel('Name', { exact: true }).fill('Basket')
+  await button(page, 'Save goal').click()
+  await page.getByText('Please fill out this field.').waitFor()
+  await page.getByLabel('Currency').fill('gbp')
+  await button(page, 'Save goal').click()
+  const revenue = page
+    .getByRole('row', { name: /basket/i })
+    .getByRole('cell', { name: /^£[\d,.]+$/ })
+  await revenue.waitFor()
+  const amount = await revenue.textContent()
+  await expectAccessible(page, 'goals with revenue')
+  await button(page, 'Change Basket').click()
+  expect(await page.getByLabel('Revenue (optional)').inputValue()).toBe('price')
+  await page.getByLabel('Name', { exact: true }).fill('Added to basket')
+  await button(page, 'Save goal').click()
+  await page.getByRole('button', { name: 'Added to basket', exact: true }).waitFor()
+  expect(await revenue.textContent()).toBe(amount)
+  await page.setViewportSize({ width: 390, height: 844 })
+  // The name is not cut off.
+  const { width } = (await page.locator('.goals tbody th button').first().boundingBox())!
+  expect(width).toBeGreaterThan(70)
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await button(page, 'Remove Added to basket').click()
+})
+
 test('retention has a row for each cohort, and turns to days', async () => {
   await page.goto(pageOf('retention'))
   await page.getByRole('columnheader', { name: 'Same week' }).waitFor()

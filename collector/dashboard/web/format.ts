@@ -18,6 +18,10 @@ export const wholeNumber = (value: number): string => whole.format(value)
 export const counted = (value: number, noun: string): string =>
   `${whole.format(value)} ${noun}${value === 1 ? '' : 's'}`
 
+/** Formats an amount in a currency (ISO 4217). */
+export const moneyOf = (value: number, currency: string): string =>
+  new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(value)
+
 /** Formats a share from 0 to 1. */
 export const percent = (value: number): string => share.format(value)
 

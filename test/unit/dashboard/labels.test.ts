@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import {
   goalFilter,
+  goalValue,
   readGoalFilter,
+  readGoalProperty,
 } from '../../../collector/dashboard/web/pages/goals/goalFilter.ts'
 import { textOf } from '../../../collector/dashboard/web/view/filterText.ts'
 import { fieldLabels, labelOfValue } from '../../../collector/dashboard/web/view/labels.ts'
@@ -49,4 +51,17 @@ describe('a goal that was picked', () => {
       expect(readGoalFilter(goalFilter(kind, value))).toEqual({ kind, value })
     expect(readGoalFilter(goalFilter('page', '/a,os:eq:b')).kind).toBe('condition')
   })
+})
+
+test.each([
+  ['total', 'event_data.properties.total', 'total'],
+  [' order.total ', 'event_data.properties.order.total', 'order.total'],
+  ['event_data.value', 'event_data.value', 'event_data.value'],
+])('the value of a goal by the property “%s” is at %s', (typed, property, read) => {
+  expect(goalValue(typed, ' eur')).toEqual({ property, currency: 'EUR' })
+  expect(readGoalProperty(property)).toBe(read)
+})
+
+test('a goal without a property has no value', () => {
+  expect(goalValue(' ', 'EUR')).toBeUndefined()
 })

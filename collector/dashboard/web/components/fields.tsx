@@ -73,6 +73,7 @@ interface TextInput {
   min?: number
   max?: number
   step?: number
+  pattern?: string
 }
 
 export function TextField({

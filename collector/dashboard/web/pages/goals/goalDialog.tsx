@@ -7,13 +7,21 @@ import { Form } from '../../components/form.tsx'
 import { counted } from '../../format.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { ConditionBuilder } from '../../view/conditionBuilder.tsx'
+import { eventName } from '../../view/conditionRow.tsx'
 import { daysOf, windowOf } from '../../view/periods.ts'
-import { type GoalKind, goalFilter, goalKinds, readGoalFilter } from './goalFilter.ts'
+import {
+  type GoalKind,
+  goalFilter,
+  goalKinds,
+  goalValue,
+  readGoalFilter,
+  readGoalProperty,
+} from './goalFilter.ts'
 
 /** Delay after the last key press before the preview is requested. */
 const typingMs = 400
-/** Most suggested pages: those with the most visitors. */
-const pagesMax = 100
+/** Most suggested pages, and names of events: those with the most visitors. */
+const suggestionsMax = 100
 
 /** The field that some kinds of goals need. */
 const valueFields: Partial<Record<GoalKind, { label: string; hint: ComponentChildren }>> = {
@@ -36,28 +44,44 @@ export function GoalDialog({
   const was = goal ? readGoalFilter(goal.filter) : { kind: 'page' as const, value: '' }
   const [kind, setKind] = useState<GoalKind>(was.kind)
   const [value, setValue] = useState(was.value)
+  const [property, setProperty] = useState(goal?.value?.property ?? '')
   const field = valueFields[kind]
   const window = { project_id: projectId, ...windowOf(daysOf('days30')) }
-  const pages = useQuery(async () => {
-    const found = await api.getAnalyticsBreakdown({
+  const suggested = useQuery(async () => {
+    const { breakdowns } = await api.getAnalyticsBreakdown({
       ...window,
-      dimensions: 'page_path',
-      limit: pagesMax,
+      dimensions: `page_path,${eventName}`,
+      limit: suggestionsMax,
     })
-    return found.breakdowns.page_path!.values.flatMap(({ value }) => value ?? [])
+    const valuesOf = (name: string) =>
+      breakdowns[name]?.values.flatMap(({ value }) => value ?? []) ?? []
+    return { page: valuesOf('page_path'), event: valuesOf(eventName) }
   })
+  const hasValue = kind === 'event' || kind === 'condition' || goal?.value !== undefined
   return (
     <Dialog title={goal ? `Change ${goal.name}` : 'New goal'} close={close}>
       <Form
-        submit={async ({ name = '' }) => {
-          await saveGoal(projectId, goal, { name, filter: goalFilter(kind, value) })
+        submit={async ({ name = '', property = '', currency = '' }) => {
+          const revenue = hasValue ? goalValue(property, currency) : undefined
+          await saveGoal(projectId, goal, {
+            name,
+            filter: goalFilter(kind, value),
+            ...(revenue && { value: revenue }),
+          })
           saved()
         }}
         action="Save goal"
         cancel={close}
-        values={{ name: goal?.name ?? '', kind: was.kind, filter: was.value }}
-        edited={({ filter }) => {
+        values={{
+          name: goal?.name ?? '',
+          kind: was.kind,
+          filter: was.value,
+          property: readGoalProperty(goal?.value?.property ?? ''),
+          currency: goal?.value?.currency ?? '',
+        }}
+        edited={({ filter, property = '' }) => {
           if (field && filter !== undefined) setValue(filter.trim())
+          setProperty(property.trim())
         }}
       >
         <Select
@@ -75,7 +99,7 @@ export function GoalDialog({
             name="filter"
             label={field.label}
             hint={field.hint}
-            suggestions={kind === 'page' ? (pages.value ?? []) : []}
+            suggestions={suggested.value?.[kind === 'page' ? 'page' : 'event'] ?? []}
             maxLength={2_000}
             autocomplete="off"
             required
@@ -92,6 +116,26 @@ export function GoalDialog({
           autocomplete="off"
           required
         />
+        {hasValue && (
+          <>
+            <TextField
+              name="property"
+              label="Revenue (optional)"
+              hint="The property of the event that contains the amount, such as total."
+              maxLength={200}
+              autocomplete="off"
+            />
+            <TextField
+              name="currency"
+              label="Currency"
+              hint="Three letters, such as EUR. Amounts are not converted."
+              pattern="[A-Za-z]{3}"
+              maxLength={3}
+              autocomplete="off"
+              required={property !== ''}
+            />
+          </>
+        )}
         <Preview window={window} kind={kind} value={value} />
       </Form>
     </Dialog>

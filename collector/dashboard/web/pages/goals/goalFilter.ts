@@ -35,3 +35,22 @@ export function readGoalFilter(filter: string): { kind: GoalKind; value: string 
   }
   return { kind: 'condition', value: filter }
 }
+
+const properties = 'event_data.properties.'
+
+/** The value of a goal by the name of a property of its events, or by a path into event_data. */
+export function goalValue(
+  property: string,
+  currency: string,
+): { property: string; currency: string } | undefined {
+  const name = property.trim()
+  if (name === '') return undefined
+  return {
+    property: name.startsWith('event_data.') ? name : properties + name,
+    currency: currency.trim().toUpperCase(),
+  }
+}
+
+/** Returns the property of a goal's value as goalValue accepts it. */
+export const readGoalProperty = (path: string): string =>
+  path.startsWith(properties) ? path.slice(properties.length) : path

@@ -12,7 +12,7 @@ import {
 } from '../../components/listTools.tsx'
 import { Page } from '../../components/page.tsx'
 import { toast } from '../../components/toast.tsx'
-import { percent, wholeNumber } from '../../format.ts'
+import { moneyOf, percent, wholeNumber } from '../../format.ts'
 import { mayEdit } from '../../projectRole.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { Drilldown } from '../../view/drilldown.tsx'
@@ -61,6 +61,11 @@ export function Goals({ projectId }: { projectId: string }) {
     })
     await conversions.reload()
   }
+  // Conversions do not contain how a goal's value is read.
+  const edit = async (name: string) => {
+    const { goals } = await api.getAnalyticsGoals({ project_id: projectId })
+    setEdited(goals.find((goal) => goal.name === name) ?? null)
+  }
   const add = (
     <button type="button" class="primary" onClick={() => setEdited('new')}>
       New goal
@@ -90,7 +95,7 @@ export function Goals({ projectId }: { projectId: string }) {
                 projectId={projectId}
                 goals={goals}
                 isStale={conversions.isStale}
-                {...(edits.value && { edit: setEdited, remove })}
+                {...(edits.value && { edit, remove })}
               />
             )
           }
@@ -113,7 +118,7 @@ export function Goals({ projectId }: { projectId: string }) {
 
 interface Changes {
   /** Opens the dialog of a goal; absent for readers who may not change goals. */
-  edit?: ((goal: AnalyticsGoal) => void) | undefined
+  edit?: ((name: string) => Promise<void>) | undefined
   remove?: ((name: string) => Promise<void>) | undefined
 }
 
@@ -125,6 +130,7 @@ function GoalsTable({
   edit,
   remove,
 }: Changes & { projectId: string; goals: readonly Goal[]; isStale: boolean }) {
+  const hasRevenue = goals.some(({ revenue }) => revenue)
   return (
     <section class={isStale ? 'card headline stale' : 'card headline'} aria-label="Goals">
       {(goals.length > goalsUnarranged || isArranged('')) && (
@@ -137,6 +143,11 @@ function GoalsTable({
             <th scope="col">Visitors</th>
             <th scope="col">Rate</th>
             <th scope="col">Events</th>
+            {hasRevenue && (
+              <th scope="col" class="revenue">
+                Revenue
+              </th>
+            )}
             {edit && (
               <th scope="col">
                 <span class="visually-hidden">Change</span>
@@ -150,6 +161,7 @@ function GoalsTable({
               key={goal.name}
               projectId={projectId}
               goal={goal}
+              hasRevenue={hasRevenue}
               edit={edit}
               remove={remove}
             />
@@ -159,9 +171,16 @@ function GoalsTable({
       <div class="actions">
         <CsvButton
           name="goals"
-          head={['goal', 'filter', 'visitors', 'events']}
+          head={['goal', 'filter', 'visitors', 'events', 'revenue', 'currency']}
           rows={() =>
-            goals.map(({ name, filter, visitors, events }) => [name, filter, visitors, events])
+            goals.map(({ name, filter, visitors, events, revenue }) => [
+              name,
+              filter,
+              visitors,
+              events,
+              revenue?.value ?? null,
+              revenue?.currency ?? null,
+            ])
           }
         />
       </div>
@@ -171,10 +190,11 @@ function GoalsTable({
 
 function GoalRow({
   projectId,
-  goal: { name, filter, visitors, rate, events },
+  goal: { name, filter, visitors, rate, events, revenue },
+  hasRevenue,
   edit,
   remove,
-}: Changes & { projectId: string; goal: Goal }) {
+}: Changes & { projectId: string; goal: Goal; hasRevenue: boolean }) {
   return (
     <tr>
       <th scope="row">
@@ -192,13 +212,12 @@ function GoalRow({
           {wholeNumber(events)}
         </Drilldown>
       </td>
+      {hasRevenue && (
+        <td class="revenue">{revenue ? moneyOf(revenue.value, revenue.currency) : '–'}</td>
+      )}
       {edit && remove && (
         <td class="row-actions">
-          <button
-            type="button"
-            aria-label={`Change ${name}`}
-            onClick={() => edit({ name, filter })}
-          >
+          <button type="button" aria-label={`Change ${name}`} onClick={() => edit(name)}>
             Change
           </button>
           <button type="button" aria-label={`Remove ${name}`} onClick={() => remove(name)}>
