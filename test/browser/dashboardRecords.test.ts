@@ -65,12 +65,17 @@ test('a list: lines that are pasted are counted, and each that is refused is tol
 test('an audience: a template is estimated and priced before it is saved, then built', async () => {
   await show(inProject('audiences/new'), 'New audience')
   const estimate = page.locator('.estimate')
+  await button(page, 'Create audience').click()
+  await page.getByText('Enter a name for the audience.').waitFor()
   await page.getByLabel('Start with').selectOption('Checkout visitors')
+  // The condition of the template is shown, not hidden.
+  await page.getByLabel('Operator').first().waitFor()
   // People chosen by events are not counted for free; the price of a record is shown.
   await estimate.getByText(/\$[\d.]+ for every 1,000 records on the meter Audience/).waitFor()
   expect(await estimate.locator('.figure').count()).toBe(0)
   await check('audience-builder')
-  await button(page, 'Add a condition').first().click()
+  // The first button adds a condition on the events of condition 1.
+  await button(page, 'Add a condition').nth(1).click()
   await page.getByRole('combobox', { name: 'Who' }).nth(1).selectOption('Profile')
   await page.getByLabel('Value (separate several with commas)').fill('director')
   await button(page, 'Remove condition 1').click()

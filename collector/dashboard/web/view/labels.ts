@@ -70,7 +70,7 @@ export const operatorLabels: Readonly<Record<string, string>> = {
   eq: 'is',
   ne: 'is not',
   in: 'is one of',
-  like: 'is like',
+  like: 'matches',
   gt: 'is more than',
   gte: 'is at least',
   lt: 'is less than',

@@ -160,6 +160,11 @@ function Progress({ audience, reload }: { audience: Audience; reload(): Promise<
           <dd class="moment">{audience.built_at ? exactTime(audience.built_at) : 'not yet'}</dd>
         </div>
       </dl>
+      {audience.count === null && audience.built_at && (
+        <p class="hint">
+          Counts for this definition are billed. They appear when you read the records.
+        </p>
+      )}
     </div>
   )
 }

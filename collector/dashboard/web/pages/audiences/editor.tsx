@@ -76,6 +76,7 @@ function Editor({
   const [definition, setDefinition] = useState<Definition>(
     (audience?.definition as Definition | undefined) ?? definitionOf(newDraft),
   )
+  const [templatesChosen, setTemplatesChosen] = useState(0)
   const [fault, setFault] = useState('')
   const draft = draftOf(definition)
   const change = (part: Partial<Draft>) =>
@@ -83,8 +84,9 @@ function Editor({
 
   const save = async (event: Event) => {
     event.preventDefault()
+    if (name.trim() === '') return setFault('Enter a name for the audience.')
     try {
-      const values = { name: name.trim() || 'New audience', definition, refresh }
+      const values = { name: name.trim(), definition, refresh }
       const saved = await saveAudience(projectId, audience, values)
       toast(audience ? 'Saved. A new build starts.' : 'Created. The first build starts.')
       go(pathTo(`audiences/${saved.id}`))
@@ -104,6 +106,7 @@ function Editor({
               <TemplateChoice
                 templates={templates}
                 choose={(template) => {
+                  setTemplatesChosen((count) => count + 1)
                   setName(template.name)
                   setDefinition(template.definition as Definition)
                 }}
@@ -116,7 +119,8 @@ function Editor({
             <RefreshChoice refresh={refresh} change={setRefresh} />
           </div>
           {draft ? (
-            <Conditions draft={draft} choices={choices} change={change} />
+            // A template replaces what the fields of conditions keep.
+            <Conditions key={templatesChosen} draft={draft} choices={choices} change={change} />
           ) : (
             <JsonDefinition definition={definition} change={setDefinition} />
           )}

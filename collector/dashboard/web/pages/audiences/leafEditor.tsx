@@ -143,16 +143,20 @@ function EventConditions({
   choices: Choices
   change(leaf: Leaf): void
 }) {
-  const [isOpen, setOpen] = useState(leaf.filter !== '')
+  const [isAsked, setAsked] = useState(false)
+  const isOpen = isAsked || leaf.filter !== ''
   return isOpen ? (
     <ConditionBuilder
       projectId={projectId}
       name="filter"
       value={leaf.filter}
-      change={(filter) => change({ ...leaf, filter })}
+      change={(filter) => {
+        setAsked(true)
+        change({ ...leaf, filter })
+      }}
     />
   ) : (
-    <button type="button" class="link" onClick={() => setOpen(true)}>
+    <button type="button" class="link" onClick={() => setAsked(true)}>
       Where…
     </button>
   )

@@ -67,7 +67,7 @@ function eventClause({
 export const profileOperators: Readonly<Record<string, string>> = {
   eq: 'is',
   ne: 'is not',
-  like: 'is like',
+  like: 'matches',
   in: 'is one of',
   gt: 'is more than',
   gte: 'is at least',
