@@ -64,6 +64,17 @@ test('events load at once while they are free, and the footer counts the free re
   await keepScreenshots(page, 'events')
 })
 
+test('events have the times of the project’s zone, as figures do, wherever the reader is', async () => {
+  const abroad = await open({ timezoneId: 'Asia/Tokyo' })
+  await signIn(abroad)
+  await abroad.goto(eventsPage())
+  const time = abroad.locator('table.data tbody tr').last().getByRole('cell').first()
+  const text = (await time.textContent())!
+  const minutes = Math.abs(Date.parse(`${text} UTC`) - Date.now()) / 60_000
+  expect(minutes).toBeLessThan(60)
+  await abroad.context().close()
+})
+
 test('rows are sorted and searched, and the address says so', async () => {
   await button(page, 'Event').click()
   expect(new URL(page.url()).searchParams.get('sort')).toBe('event_type')

@@ -23,7 +23,7 @@ test('filters are saved as a segment, chosen again on another page, and deleted 
   await page.locator('.tile').first().waitFor()
   await page.getByLabel('Segment').selectOption('Save or edit segments…')
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('Device is mobile and Country is not FR').waitFor()
+  await dialog.getByText('Device is Mobile and Country is not FR').waitFor()
   await dialog.getByLabel('Name').fill('Phones outside France')
   await keepScreenshots(page, 'segment-dialog')
   await button(page, 'Save segment').click()

@@ -53,6 +53,17 @@ function inZone(millis: number, options: Intl.DateTimeFormatOptions): string {
 
 const day = { dateStyle: 'medium' } as const
 
+const utcDay = new Intl.DateTimeFormat(undefined, { ...day, timeZone: 'UTC' })
+
+/** Formats a date such as 2026-11-27, which has no time zone. */
+export const dateText = (date: string): string => utcDay.format(Date.parse(date))
+
+/** Formats the time of an event as figures count it: in the zone of the project, to the second. */
+export const eventTime = (at: string): string =>
+  inZone(Date.parse(at), { ...day, timeStyle: 'medium' })
+/** The same without the day, to the minute. */
+export const eventClock = (at: string): string => inZone(Date.parse(at), { timeStyle: 'short' })
+
 /** The name of an interval by its start. */
 export function startOf(interval: Interval, millis: number): string {
   switch (interval) {

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import type { Definition } from '../../../collector/dashboard/web/pages/audiences/draft.ts'
 import { sentenceOf } from '../../../collector/dashboard/web/pages/audiences/sentence.ts'
 import { storyOf } from '../../../collector/dashboard/web/view/eventStory.ts'
-import { flagOf } from '../../../collector/dashboard/web/view/flag.ts'
 import { nicknameOf } from '../../../collector/dashboard/web/view/nickname.ts'
 
 const event = {
@@ -82,9 +81,4 @@ test('a visitor has the same nickname wherever their id is', () => {
   expect(nicknameOf(id)).toMatch(/^[A-Z][a-z]+ [A-Z][a-z]+ [1-9]\d?$/)
   expect(nicknameOf(id)).toBe(nicknameOf(id))
   expect(nicknameOf(id)).not.toBe(nicknameOf('3f2504e0-4f89-41d3-9a0c-0305e82c3302'))
-})
-
-test('a country code has a flag, and other texts have none', () => {
-  expect(flagOf('DE')).toBe('🇩🇪')
-  for (const code of [null, '', 'de', 'DEU', '1A']) expect(flagOf(code)).toBe('')
 })

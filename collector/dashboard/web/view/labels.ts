@@ -93,6 +93,7 @@ const words = (name: string): string => {
 /** Returns the label of a field's value. */
 export const labelOfValue = (field: string, value: string): string => {
   if (field === 'event_type') return eventLabels[value] ?? value
+  if (field === 'device_type') return words(value)
   if (field === 'source') return originLabels[value] ?? value
   return value === 'true' ? 'yes' : value === 'false' ? 'no' : value
 }

@@ -4,20 +4,23 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { ChargedList } from '../../components/chargedList.tsx'
 import { useChargedRead } from '../../components/chargedRead.tsx'
 import { type Column, DataTable } from '../../components/dataTable.tsx'
-import { exactTime } from '../../components/time.ts'
-import { counted, countryName } from '../../format.ts'
+import { counted, eventTime } from '../../format.ts'
+import { lazyPage } from '../../lazyPage.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import { storyOf, type ToldEvent } from '../../view/eventStory.ts'
-import { flagOf } from '../../view/flag.ts'
-import { labelOfField } from '../../view/labels.ts'
+import { labelOfField, labelOfValue } from '../../view/labels.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
-import { SessionFilters } from '../../view/sessionFilters.tsx'
 import { isAboutSessions, recordsQuery, useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
+import { Country } from '../overview/icon.tsx'
 import { ColumnsDialog } from './columnsDialog.tsx'
 import { columnsDefault, type EventRow, readRows, textOfValue } from './eventRow.ts'
 import type { EventsAsked } from './eventsAsked.ts'
+
+const SessionFilters = lazyPage(() =>
+  import('../../view/sessionFilters.tsx').then(({ SessionFilters }) => SessionFilters),
+)
 
 const limits = ['50', '100', '500', '1000']
 
@@ -172,11 +175,13 @@ function columnOf(name: string): Column<EventRow> {
   }
   return {
     ...column,
-    value: (row) => textOfValue(row[name]),
-    ...(name === 'timestamp' && { show: (row) => exactTime(row.timestamp as string) }),
+    value: (row) => {
+      const value = textOfValue(row[name])
+      return typeof value === 'string' ? labelOfValue(name, value) : value
+    },
+    ...(name === 'timestamp' && { show: (row) => eventTime(row.timestamp as string) }),
     ...(name === 'country' && {
-      show: ({ country }) =>
-        country ? `${flagOf(String(country))} ${countryName(String(country))}` : null,
+      show: ({ country }) => (country ? <Country code={String(country)} /> : null),
     }),
   }
 }

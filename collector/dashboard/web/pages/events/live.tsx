@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { DataTable } from '../../components/dataTable.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
-import { exactTime } from '../../components/time.ts'
+import { eventTime } from '../../format.ts'
 import { setUrl } from '../../urlState.ts'
 
 const pollMs = 1_000
@@ -34,7 +34,7 @@ const columns = [
     name: 'at',
     label: 'Received',
     value: ({ at }: Line) => at,
-    show: ({ at }: Line) => <time dateTime={at}>{exactTime(at)}</time>,
+    show: ({ at }: Line) => <time dateTime={at}>{eventTime(at)}</time>,
   },
   {
     name: 'outcome',

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Answer } from '../../../../api/client/index.ts'
-import { exactTime } from '../../components/time.ts'
+import { eventTime } from '../../format.ts'
 
 type EventTrace = Answer<'traceEvent'>
 
@@ -49,7 +49,7 @@ function stepsOf({
       state: 'no',
       text: (
         <>
-          {exactTime(received_at)}: <code>{path || '/'}</code> {message}
+          {eventTime(received_at)}: <code>{path || '/'}</code> {message}
         </>
       ),
     }),
@@ -74,11 +74,11 @@ function stepsOf({
   }
   if (!event)
     return [
-      { name: 'Received', state: 'yes', text: exactTime(rejections[0]!.received_at) },
+      { name: 'Received', state: 'yes', text: eventTime(rejections[0]!.received_at) },
       ...rejected,
     ]
   return [
-    { name: 'Received', state: 'yes', text: exactTime(event.received_at) },
+    { name: 'Received', state: 'yes', text: eventTime(event.received_at) },
     ...rejected,
     ...storedSteps(event, duplicates),
   ]
@@ -93,7 +93,7 @@ function storedSteps(
     {
       name: 'Accepted',
       state: 'yes',
-      text: `as ${event.event_type}, which happened ${exactTime(event.timestamp)}`,
+      text: `as ${event.event_type}, which happened ${eventTime(event.timestamp)}`,
     },
     {
       name: 'Duplicate',
@@ -101,7 +101,7 @@ function storedSteps(
       text:
         duplicates.length === 0
           ? 'It arrived once. Further events with this id are duplicates and are discarded.'
-          : `Duplicates arrived ${duplicates.map(({ received_at }) => exactTime(received_at)).join(', ')} and were discarded.`,
+          : `Duplicates arrived ${duplicates.map(({ received_at }) => eventTime(received_at)).join(', ')} and were discarded.`,
     },
     {
       name: 'Bot',

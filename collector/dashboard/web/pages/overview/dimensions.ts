@@ -29,7 +29,12 @@ export const dimensions = {
   region: { name: 'Region', none: 'Unknown' },
   city: { name: 'City', none: 'Unknown' },
   language: { name: 'Language', none: 'Unknown' },
-  device_type: { name: 'Type', head: 'Device', none: 'Unknown' },
+  device_type: {
+    name: 'Type',
+    head: 'Device',
+    none: 'Unknown',
+    text: (value) => labelOfValue('device_type', value),
+  },
   browser: { name: 'Browser', none: 'Unknown' },
   os: { name: 'System', none: 'Unknown' },
   event_type: {

@@ -1,3 +1,4 @@
+import { countryName } from '../../format.ts'
 import type { Dimension } from './dimensions.ts'
 
 /** The version of the flags in their URLs, which the build sets. */
@@ -24,6 +25,13 @@ export function Icon({ dimension, value }: { dimension: Dimension; value: string
     />
   )
 }
+
+/** A country with its flag. */
+export const Country = ({ code }: { code: string }) => (
+  <>
+    <Icon dimension="country" value={code} /> {countryName(code)}
+  </>
+)
 
 function iconOf(dimension: Dimension, value: string): string | null {
   if (dimension === 'country') return /^[A-Z]{2}$/.test(value) ? `flag-${value}` : null

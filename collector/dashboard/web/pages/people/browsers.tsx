@@ -11,11 +11,12 @@ import { counted, countryName } from '../../format.ts'
 import { setUrl } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import { textOf } from '../../view/filterText.ts'
-import { flagOf } from '../../view/flag.ts'
 import { type FunnelStep, withins } from '../../view/funnelView.ts'
+import { labelOfValue } from '../../view/labels.ts'
 import { nicknameOf } from '../../view/nickname.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
 import type { ViewQuery } from '../../view/view.ts'
+import { Country } from '../overview/icon.tsx'
 
 type Page = Answer<'listAnalyticsVisitors'>
 type Visitor = Page['visitors'][number]
@@ -43,9 +44,13 @@ const columns: Column<Visitor>[] = [
     name: 'country',
     label: 'Country',
     value: ({ country }) => country && countryName(country),
-    show: ({ country }) => country && `${flagOf(country)} ${countryName(country)}`,
+    show: ({ country }) => country && <Country code={country} />,
   },
-  { name: 'device', label: 'Device', value: ({ device_type }) => device_type },
+  {
+    name: 'device',
+    label: 'Device',
+    value: ({ device_type }) => device_type && labelOfValue('device_type', device_type),
+  },
   { name: 'browser', label: 'Browser', value: ({ browser }) => browser },
   { name: 'source', label: 'Source', value: ({ source }) => source ?? 'Direct' },
   { name: 'pages', label: 'Pages', isNumber: true, value: ({ pages }) => pages },

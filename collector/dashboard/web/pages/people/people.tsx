@@ -11,7 +11,6 @@ import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { urlChoice, urlValue } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import { readFunnelStep } from '../../view/funnelView.ts'
-import { SessionFilters } from '../../view/sessionFilters.tsx'
 import { isAboutSessions, recordsQuery, useView, type ViewQuery } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { Browsers } from './browsers.tsx'
@@ -20,6 +19,9 @@ const IdentityExplorer = lazyPage(() =>
   import('./identityExplorer.tsx').then(({ IdentityExplorer }) => IdentityExplorer),
 )
 const MatchRate = lazyPage(() => import('./matchRate.tsx').then(({ MatchRate }) => MatchRate))
+const SessionFilters = lazyPage(() =>
+  import('../../view/sessionFilters.tsx').then(({ SessionFilters }) => SessionFilters),
+)
 const VisitorStory = lazyPage(() =>
   import('./visitorStory.tsx').then(({ VisitorStory }) => VisitorStory),
 )

@@ -1,3 +1,4 @@
+import type { ComponentProps } from 'preact'
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { ReadFault, useChargedRead } from '../../components/chargedRead.tsx'
@@ -5,13 +6,13 @@ import { Cost } from '../../components/cost.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { FreeRecords } from '../../components/freeRecords.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
-import { exactTime } from '../../components/time.ts'
-import { counted, countryName, duration } from '../../format.ts'
+import { counted, duration, eventClock, eventTime } from '../../format.ts'
 import { setUrl } from '../../urlState.ts'
 import { storyOf, type ToldEvent } from '../../view/eventStory.ts'
-import { flagOf } from '../../view/flag.ts'
+import { labelOfValue } from '../../view/labels.ts'
 import { nicknameOf } from '../../view/nickname.ts'
 import type { ViewQuery } from '../../view/view.ts'
+import { Country } from '../overview/icon.tsx'
 
 const eventsMax = 200
 const select =
@@ -33,8 +34,6 @@ interface StoryEvent extends ToldEvent {
   os: Text
   language: Text
 }
-
-const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 
 /** What one visitor did, session by session, as a story. */
 export function VisitorStory({
@@ -104,8 +103,8 @@ function Session({ events }: { events: readonly StoryEvent[] }) {
   const pages = events.filter(({ event_type }) => event_type === 'page_view').length
   const spent = Date.parse(last.timestamp) - Date.parse(first.timestamp)
   return (
-    <section class="card session" aria-label={`Session of ${exactTime(first.timestamp)}`}>
-      <h3>{exactTime(first.timestamp)}</h3>
+    <section class="card session" aria-label={`Session of ${eventTime(first.timestamp)}`}>
+      <h3>{eventTime(first.timestamp)}</h3>
       <p class="meta">{[counted(pages, 'page'), duration(spent), sourceOf(first)].join(' · ')}</p>
       <ol class="story">
         {events.map((event) => {
@@ -114,8 +113,8 @@ function Session({ events }: { events: readonly StoryEvent[] }) {
             <li key={event.event_id}>
               <strong>{action}</strong>
               {detail && <span>{detail}</span>}
-              <time dateTime={event.timestamp} title={exactTime(event.timestamp)}>
-                {time.format(Date.parse(event.timestamp))}
+              <time dateTime={event.timestamp} title={eventTime(event.timestamp)}>
+                {eventClock(event.timestamp)}
               </time>
             </li>
           )
@@ -131,17 +130,17 @@ const sourceOf = ({ utm_source, referrer_host, page_host }: StoryEvent): string 
 }
 
 /** The place and the device of the latest event. */
-function factsOf(events: readonly StoryEvent[]): Record<string, Text> {
+function factsOf(events: readonly StoryEvent[]): ComponentProps<typeof Facts>['of'] {
   const { country, city, device_type, browser, os, language } = events[0]!
   return {
-    Country: country && `${flagOf(country)} ${countryName(country)}`,
+    Country: country && <Country code={country} />,
     City: city,
-    Device: device_type,
+    Device: device_type && labelOfValue('device_type', device_type),
     Browser: browser,
     'Operating system': os,
     Language: language,
-    'First event shown': exactTime(events.at(-1)!.timestamp),
-    'Last seen': exactTime(events[0]!.timestamp),
+    'First event shown': eventTime(events.at(-1)!.timestamp),
+    'Last seen': eventTime(events[0]!.timestamp),
   }
 }
 
