@@ -4,6 +4,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { Checkbox, Select, TextField } from '../../components/fields.tsx'
 import { Form, type Values } from '../../components/form.tsx'
 import { toast } from '../../components/toast.tsx'
+import { ConditionBuilder } from '../../view/conditionBuilder.tsx'
 import { ChannelFields, channelsOf, channelValues } from './channelFields.tsx'
 import { kindNames, metricNames, windowNames } from './conditionText.ts'
 
@@ -77,7 +78,12 @@ export function AlertDialog({
           options={kindNames}
           onChange={(value) => setKind(value as Kind)}
         />
-        <ConditionFields kind={kind} goals={goals} />
+        <ConditionFields
+          projectId={projectId}
+          kind={kind}
+          goals={goals}
+          filter={alert?.condition.filter ?? ''}
+        />
         <ChannelFields alert={alert} members={members} />
         <Checkbox name="active" label="Check this alert" />
       </Form>
@@ -97,7 +103,18 @@ export function AlertDialog({
   )
 }
 
-function ConditionFields({ kind, goals }: { kind: Kind; goals: string[] }) {
+function ConditionFields({
+  projectId,
+  kind,
+  goals,
+  filter,
+}: {
+  projectId: string
+  kind: Kind
+  goals: string[]
+  filter: string
+}) {
+  const [isFiltered, setFiltered] = useState(filter !== '')
   const compares = kind === 'threshold' || kind === 'change'
   const directions = {
     above: 'Above',
@@ -125,13 +142,13 @@ function ConditionFields({ kind, goals }: { kind: Kind; goals: string[] }) {
         />
       )}
       <Select name="window" label="Period" options={windowNames} />
+      {kind !== 'goal' && isFiltered && (
+        <ConditionBuilder projectId={projectId} name="filter" value={filter} change={() => {}} />
+      )}
       {kind !== 'goal' && (
-        <TextField
-          name="filter"
-          label="Filter"
-          hint="Optional: which events count, as field:op:value."
-          maxLength={2000}
-        />
+        <button type="button" class="link" onClick={() => setFiltered(!isFiltered)}>
+          {isFiltered ? 'Count all events' : 'Count only some events…'}
+        </button>
       )}
     </>
   )

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { api, type Member, type VisitAlert } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { DataTable } from '../../components/dataTable.tsx'
+import { Section } from '../../components/page.tsx'
 import { RelativeTime } from '../../components/relativeTime.tsx'
 import { useQuery } from '../../useQuery.ts'
 import { VisitAlertDialog } from './visitAlertDialog.tsx'
@@ -33,14 +34,17 @@ export function VisitAlerts({
   })
   const [edited, setEdited] = useState<VisitAlert | 'new' | null>(null)
   return (
-    <section>
-      <h2>Visits</h2>
-      <p>Footfall sends a message within seconds when a person you name visits.</p>
-      {mayEdit && (
-        <button type="button" onClick={() => setEdited('new')}>
-          New visit alert
-        </button>
-      )}
+    <Section
+      title="Visits"
+      lead="Footfall sends a message within seconds when a person you name visits."
+      actions={
+        mayEdit && (
+          <button type="button" onClick={() => setEdited('new')}>
+            New visit alert
+          </button>
+        )
+      }
+    >
       <AsyncView query={asked}>
         {({ rules, audiences }) => (
           <>
@@ -79,7 +83,7 @@ export function VisitAlerts({
           </>
         )}
       </AsyncView>
-    </section>
+    </Section>
   )
 }
 
