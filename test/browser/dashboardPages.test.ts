@@ -231,6 +231,11 @@ describe('keys that work everywhere', () => {
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Page or project' }).fill('shop pixels')
     await page.getByRole('option', { name: 'Pixels and members Demo shop' }).waitFor()
+    // Also by a subject that its name does not contain.
+    await page.getByRole('combobox', { name: 'Page or project' }).fill('time zone')
+    await page.getByRole('option', { name: 'Settings Demo shop' }).waitFor()
+    await page.getByRole('combobox', { name: 'Page or project' }).fill('shop pixels')
+    await page.getByRole('option', { name: 'Pixels and members Demo shop' }).waitFor()
     expect(await violations(page)).toEqual([])
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Demo shop', level: 1 }).waitFor()

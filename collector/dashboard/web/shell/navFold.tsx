@@ -15,7 +15,11 @@ export function NavFold({
   const element = useRef<HTMLDetailsElement>(null)
   useLayoutEffect(() => {
     const details = element.current!
-    if (hasPage && details.querySelector('[aria-current]')) details.open = true
+    const current = hasPage && details.querySelector('[aria-current]')
+    if (!current) return
+    details.open = true
+    // The fold is the last part of the navigation, often below its visible part.
+    current.scrollIntoView({ block: 'nearest' })
   }, [])
   return (
     <details class="nav-fold" ref={element}>

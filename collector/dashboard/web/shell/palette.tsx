@@ -19,6 +19,23 @@ interface Entry {
   address: string
 }
 
+/** Subjects of pages that their names do not contain, by the names. */
+const subjects: Readonly<Record<string, string>> = {
+  Members: 'invite roles users team',
+  Usage: 'billing budgets limits cost invoice',
+  'API keys': 'secrets tokens',
+  Privacy: 'retention opt-outs erasures access requests gdpr',
+  Operator: 'health stores jobs dead letters',
+  Goals: 'conversions revenue',
+  Events: 'live',
+  Visitors: 'people companies match rate identity',
+  Integrations: 'crm webhook s3 hubspot salesforce',
+  Sharing: 'share links embed',
+  Repairs: 'rejected events delete',
+  'Pixels and members': 'snippet install tag',
+  Settings: 'time zone ignored traffic',
+}
+
 /** Ctrl-K: finds a page of the organization and its projects by letters of its name. */
 export function Palette({
   session,
@@ -34,7 +51,7 @@ export function Palette({
   const projects = useQuery(ownProjects)
   const id = useId()
   const found = entriesOf(session, projects.value ?? [], projectId)
-    .filter(({ name, of }) => containsAll(`${of} ${name}`, text))
+    .filter(({ name, of }) => containsAll(`${of} ${name} ${subjects[name] ?? ''}`, text))
     .slice(0, shownMax)
 
   const follow = (entry: Entry | undefined) => {
