@@ -288,7 +288,11 @@ test('privacy: somebody opts out and is erased; the erasure is seen under way', 
   await button(page, 'Opt a person out').click()
   await page.locator('dialog').getByLabel('Person or browser').fill('not one of the three')
   await button(page, 'Opt out').click()
-  await page.locator('dialog .fault').waitFor()
+  await page
+    .getByText(
+      'Must be an e-mail address, its SHA-256, or a cookie id (got “not one of the three”).',
+    )
+    .waitFor()
   expect(await violations(page)).toEqual([])
   await page.locator('dialog').getByLabel('Person or browser').fill('ann@example.com')
   await button(page, 'Opt out').click()

@@ -1,4 +1,5 @@
 import type { Params } from '../../../../api/client/index.ts'
+import { ApiError } from '../../api.ts'
 import { TextField } from '../../components/fields.tsx'
 import type { Values } from '../../components/form.tsx'
 
@@ -18,9 +19,14 @@ export function SubjectField() {
   )
 }
 
-/** Returns the kind of a subject by its form; the service validates it. */
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** Returns the kind of a subject by its form; the service validates addresses. */
 export function subjectOf({ subject = '' }: Values): Subject {
   const given = subject.trim()
   if (/^[\da-f]{64}$/i.test(given)) return { hem: given }
-  return given.includes('@') ? { email: given } : { cookie_id: given }
+  if (given.includes('@')) return { email: given }
+  if (uuid.test(given)) return { cookie_id: given }
+  const message = `Must be an e-mail address, its SHA-256, or a cookie id (got “${given}”).`
+  throw new ApiError(400, 'invalid_parameter', message, { details: { parameter: 'subject' } })
 }
