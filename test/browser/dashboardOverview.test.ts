@@ -464,7 +464,7 @@ test('a share link shows the overview to whoever has it, until it is revoked; no
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
   // The same link is there to be copied at any time.
   await page.reload()
-  await button(page, 'Copy link For the agency').click()
+  await button(page, 'Show link For the agency').click()
   await eventually(() => page.locator('.copyable code').textContent()).toBe(link)
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
   await expectAccessible(page, 'sharing')

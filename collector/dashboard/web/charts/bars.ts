@@ -73,7 +73,7 @@ function draw(
         {
           label: 'Day',
           value: (_, seconds) =>
-            seconds === null ? '' : new Date(seconds * 1000).toISOString().slice(0, 10),
+            seconds === null ? 'all' : new Date(seconds * 1000).toISOString().slice(0, 10),
         },
         ...series.map(({ name, values }, index) => ({
           label: name,
@@ -81,9 +81,9 @@ function draw(
           width: 0,
           paths: UPlot.paths.bars!({ size: [0.7, 48] }),
           points: { show: false },
-          // The value of the series itself, not the drawn sum.
+          // The value of the series itself, not the drawn sum; the sum of all days without a pointer.
           value: (_: UPlot, __: number, ___: number, day: number | null) =>
-            day === null ? '' : format(values[day]!),
+            format(day === null ? values.reduce((sum, value) => sum + value, 0) : values[day]!),
         })),
       ],
     },

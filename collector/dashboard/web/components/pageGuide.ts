@@ -4,6 +4,8 @@ const guides: readonly (readonly [path: RegExp, guide: string])[] = [
   [/\/(goals|funnels)$/, 'dashboard#goals-and-funnels'],
   [/\/(retention|journeys|vitals)$/, 'dashboard#figures'],
   [/\/(events|people)$/, 'dashboard#events-and-visitors'],
+  [/\/alerts$/, 'alerts'],
+  [/\/tracking-plan$/, 'tracking-plan'],
   [/\/audiences(\/.*)?$/, 'audiences-and-intent'],
   [/\/intent$/, 'audiences-and-intent#intent'],
   [/\/lists(\/.*)?$/, 'activation#lists'],
@@ -15,6 +17,8 @@ const guides: readonly (readonly [path: RegExp, guide: string])[] = [
   [/\/pixels\/.*$/, 'tracking'],
   [/\/(usage|usage\/.*)$/, 'billing'],
   [/\/privacy$/, 'identity-and-privacy'],
+  [/\/settings\/single-sign-on$/, 'single-sign-on'],
+  [/\/operator$/, 'operations#health-and-metrics'],
   [/\/developers\/.*$/, 'api'],
   [/\/settings\/api-keys$/, 'api'],
 ]

@@ -55,7 +55,7 @@ function Entry({
     <div>
       <p>
         <span class="name">{actor.name}</span> {actor.kind === 'key' && '(API key) '}
-        {said(action)} {object_kind.replaceAll('_', ' ')}{' '}
+        {said(action)} {kindNames[object_kind] ?? object_kind.replaceAll('_', ' ')}{' '}
         {object_name && <span class="name">{object_name}</span>}
         {projectName && ` in ${projectName}`}
       </p>
@@ -91,6 +91,9 @@ function Entry({
     </div>
   )
 }
+
+/** Names of objects that are not the API's words with spaces. */
+const kindNames: Record<string, string> = { opt_out: 'an opt-out', key: 'API key' }
 
 /** The text for the second word of an action; for some actions the complete text. */
 const verbs: Record<string, string> = {

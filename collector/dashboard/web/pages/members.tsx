@@ -141,7 +141,7 @@ function MemberItem({
         <p class="meta">
           {member.name && <>{member.email} · </>}
           {member.role === 'member' && <>{projectsOf(member)} · </>}
-          {member.status === 'invited' ? 'invited' : 'since'}{' '}
+          {member.status === 'invited' ? 'invited' : 'joined'}{' '}
           <RelativeTime at={member.created_at} />
         </p>
       </div>

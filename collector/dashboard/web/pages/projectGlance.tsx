@@ -33,7 +33,7 @@ export function ProjectGlance({ activity }: { activity: ProjectActivity | undefi
         {lights[light]}
         {activity.last_event_at && (
           <>
-            , the last <RelativeTime at={activity.last_event_at} />
+            , the last one <RelativeTime at={activity.last_event_at} />
           </>
         )}
       </p>

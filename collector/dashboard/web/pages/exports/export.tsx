@@ -12,7 +12,7 @@ import { go, Link } from '../../router.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
 import { useListQuery, useQuery } from '../../useQuery.ts'
 import { useRepeat } from '../../useRepeat.ts'
-import { destinationNames } from '../integrations/destinationFields.ts'
+import { destinationNames, formatNames } from '../integrations/destinationFields.ts'
 import { Failures } from './failures.tsx'
 import { RunDialog } from './runDialog.tsx'
 import { RunResult } from './runResult.tsx'
@@ -53,7 +53,8 @@ function Loaded({ export: one }: { export: Export }) {
       lead={
         <>
           <Link href={pathTo('exports')}>Exports</Link> <span aria-hidden="true">/</span> to{' '}
-          {destinationNames[one.integration_type]} as {one.output_format}, {one.schedule}
+          {destinationNames[one.integration_type]} as {formatNames[one.output_format]},{' '}
+          {one.schedule}
         </>
       }
       actions={

@@ -7,6 +7,7 @@ import { Form } from '../../components/form.tsx'
 import { useProjectPath } from '../../projectPath.ts'
 import { Link } from '../../router.tsx'
 import { useQuery } from '../../useQuery.ts'
+import { formatNames } from '../integrations/destinationFields.ts'
 import { ExportPreview } from './exportPreview.tsx'
 
 const schedules: Record<Export['schedule'], string> = {
@@ -139,7 +140,7 @@ function Fields({
       <Select
         name="output_format"
         label="Format"
-        options={Object.fromEntries(formats.map((format) => [format, format]))}
+        options={Object.fromEntries(formats.map((format) => [format, formatNames[format]]))}
         onChange={(value) => setFormat(value as Export['output_format'])}
       />
       <Select name="schedule" label="Schedule" options={schedules} />

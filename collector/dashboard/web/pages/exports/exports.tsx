@@ -5,7 +5,7 @@ import { exactTime } from '../../components/time.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { go } from '../../router.tsx'
 import { useListQuery } from '../../useQuery.ts'
-import { destinationNames } from '../integrations/destinationFields.ts'
+import { destinationNames, formatNames } from '../integrations/destinationFields.ts'
 import { ExportDialog } from './exportDialog.tsx'
 
 /** The exports of a project: source, destination and schedule. */
@@ -45,7 +45,11 @@ export function Exports({ projectId }: { projectId: string }) {
           label: 'To',
           value: ({ integration_type }: Export) => destinationNames[integration_type],
         },
-        { name: 'format', label: 'Format', value: ({ output_format }: Export) => output_format },
+        {
+          name: 'format',
+          label: 'Format',
+          value: ({ output_format }: Export) => formatNames[output_format],
+        },
         { name: 'schedule', label: 'Runs', value: ({ schedule }: Export) => schedule },
         {
           name: 'updated',

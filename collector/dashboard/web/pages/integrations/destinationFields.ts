@@ -1,9 +1,22 @@
+import type { Export } from '../../api.ts'
+
 /** Fields of each type of destination: its settings, and the secrets that are stored encrypted. */
 export interface DestinationField {
   name: string
   label: string
   isOptional?: true
   isSecret?: true
+}
+
+/** Names of the formats of exports. */
+export const formatNames: Record<Export['output_format'], string> = {
+  csv: 'CSV',
+  ndjson: 'JSON lines',
+  parquet: 'Parquet',
+  hem: 'Hashed e-mails',
+  crm: 'CRM fields',
+  company_domain: 'Company domains',
+  ip_address: 'IP addresses',
 }
 
 export const destinationNames = {

@@ -5,7 +5,7 @@ import { ListPage } from '../../components/listPage.tsx'
 import { exactTime } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
 import { useListQuery } from '../../useQuery.ts'
-import { destinationNames } from './destinationFields.ts'
+import { destinationNames, formatNames } from './destinationFields.ts'
 import { IntegrationDialog } from './integrationDialog.tsx'
 
 type Open = { kind: 'create' } | { kind: 'edit' | 'delete'; integration: Integration } | null
@@ -114,7 +114,8 @@ const recordColumns = [
   {
     name: 'formats',
     label: 'Formats',
-    value: ({ output_formats }: Integration) => output_formats.join(', '),
+    value: ({ output_formats }: Integration) =>
+      output_formats.map((format) => formatNames[format]).join(', '),
   },
   {
     name: 'updated',

@@ -3,6 +3,7 @@ import { records } from '../../components/amounts.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { DataTable } from '../../components/dataTable.tsx'
 import { Page } from '../../components/page.tsx'
+import { dateText } from '../../format.ts'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { setUrl, urlValue } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
@@ -104,7 +105,12 @@ function Topics({ projectId }: { projectId: string }) {
                   isNumber: true,
                   value: ({ days }: Topic) => days,
                 },
-                { name: 'latest', label: 'Latest', value: ({ latest }: Topic) => latest },
+                {
+                  name: 'latest',
+                  label: 'Latest',
+                  value: ({ latest }: Topic) => latest,
+                  show: ({ latest }: Topic) => dateText(latest),
+                },
               ]}
               rows={topics}
               keyOf={({ topic }) => topic}

@@ -8,6 +8,14 @@ import { go } from '../../router.tsx'
 import { useListQuery } from '../../useQuery.ts'
 import { UploadDialog } from './uploadDialog.tsx'
 
+/** Short names of kinds of lists. */
+const kindNames: Record<List['kind'], string> = {
+  emails: 'E-mail addresses',
+  hems: 'Hashed e-mail addresses',
+  domains: 'Company domains',
+  cookies: 'Browsers',
+}
+
 /** A project's lists of people, companies or browsers. */
 export function Lists({ projectId }: { projectId: string }) {
   const pathTo = useProjectPath(projectId)
@@ -38,7 +46,7 @@ export function Lists({ projectId }: { projectId: string }) {
       }
       columns={[
         { name: 'name', label: 'Name', value: ({ name }: List) => name },
-        { name: 'kind', label: 'Of', value: ({ kind }: List) => kind },
+        { name: 'kind', label: 'Of', value: ({ kind }: List) => kindNames[kind] },
         {
           name: 'count',
           label: 'Members',

@@ -13,6 +13,8 @@ type Axis = 'counts' | 'shares' | 'durations'
 
 interface MetricOf {
   name: string
+  /** The counted subject, if the name alone may mislead. */
+  title?: string
   /** Its name in figures and points. */
   of: keyof Figures & keyof Point
   format(value: number): string
@@ -45,6 +47,7 @@ export const metrics = {
   },
   conversions: {
     name: 'Conversions',
+    title: 'Visitors who reach at least one goal',
     of: 'converted',
     format: wholeNumber,
     axis: 'counts',

@@ -24,13 +24,14 @@ export function Tiles({
   return (
     <ul class="tiles">
       {shownMetrics().map((metric) => {
-        const { name, of, format } = metricOf(metric)
+        const { name, of, format, title } = metricOf(metric)
         return (
           <li key={metric}>
             <button
               type="button"
               class="tile"
               aria-pressed={metric === shown}
+              title={title}
               onClick={() => choose(metric)}
             >
               <span class="tile-name">{name}</span>

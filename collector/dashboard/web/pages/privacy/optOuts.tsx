@@ -103,7 +103,7 @@ function OptOutItem({ optOut, remove }: { optOut: OptOut; remove(): void }) {
         <span class="badge quiet">{optOut.hem ? 'Person' : 'Browser'}</span>
         <code>{nameOf(optOut)}</code>
         <p class="meta">
-          Since <RelativeTime at={optOut.created_at} />
+          Opted out <RelativeTime at={optOut.created_at} />
         </p>
       </div>
       <div class="actions">

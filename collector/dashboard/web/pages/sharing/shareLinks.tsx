@@ -135,8 +135,8 @@ function LinkButtons({ link, copy, revoke }: { link: ShareLink; copy(): void; re
   return (
     <>
       {link.url && !isOver(link) && (
-        <button type="button" aria-label={`Copy link ${link.name}`} onClick={copy}>
-          Copy link
+        <button type="button" aria-label={`Show link ${link.name}`} onClick={copy}>
+          Show link
         </button>
       )}{' '}
       <button type="button" aria-label={`Revoke ${link.name}`} onClick={revoke}>

@@ -151,7 +151,7 @@ function Modes({
   return (
     <Section
       title="Events that differ from the plan"
-      lead="Marked events are stored with event_data.plan_violation. Rejected events appear among the rejected events."
+      lead="Marked events are stored with event_data.plan_violation. Repairs lists rejected events."
     >
       <fieldset class="bare card" disabled={!mayEdit}>
         <legend class="visually-hidden">Events that differ from the plan</legend>

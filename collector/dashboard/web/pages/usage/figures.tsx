@@ -3,6 +3,7 @@ import { meterNames, money, nameOfMeter, records } from '../../components/amount
 import { AsyncView } from '../../components/asyncView.tsx'
 import { DataTable } from '../../components/dataTable.tsx'
 import { Section } from '../../components/page.tsx'
+import { dateText } from '../../format.ts'
 import { useQuery } from '../../useQuery.ts'
 import { ChargedRequests } from './chargedRequests.tsx'
 import { Chart } from './chart.tsx'
@@ -12,7 +13,10 @@ import { eachDay } from './periods.ts'
 export function Figures({ query }: { query: UsageQuery }) {
   const usage = useQuery(() => api.getDailyUsageByMeter(query))
   return (
-    <Section title="Charged" lead={`From ${query.start_date} to ${query.end_date}.`}>
+    <Section
+      title="Charged"
+      lead={`From ${dateText(query.start_date)} to ${dateText(query.end_date)}.`}
+    >
       <AsyncView query={usage}>
         {({ daily }) =>
           daily.length === 0 ? (
