@@ -2,10 +2,12 @@ import { Page } from '../../components/page.tsx'
 import { TabPanel, Tabs } from '../../components/tabs.tsx'
 import { lazyPage } from '../../lazyPage.tsx'
 import { setUrl, urlChoice, urlValue } from '../../urlState.ts'
-import { EventDetails } from './eventDetails.tsx'
 import { Explorer } from './explorer.tsx'
 import { FindEvent } from './findEvent.tsx'
 
+const EventDetails = lazyPage(() =>
+  import('./eventDetails.tsx').then(({ EventDetails }) => EventDetails),
+)
 const Live = lazyPage(() => import('./live.tsx').then(({ Live }) => Live))
 
 const tabs = { explore: 'Explore', live: 'Live' } as const
