@@ -5,7 +5,7 @@ import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { seededRandom } from '../../collector/platform/seededRandom.ts'
 import { beaconOf, customEvent, postBeacon, readRows } from '../harness/api.ts'
 import { type Cluster, startCluster } from '../harness/cluster.ts'
-import type { Service } from '../harness/service.ts'
+import { type Service, waitFor } from '../harness/service.ts'
 import { type Answers, compareAnswers, isChargedAlike } from './answers.ts'
 import { audit, waitUntilShipped } from './audit.ts'
 import { watchConnections } from './connections.ts'
@@ -186,7 +186,13 @@ async function deleteDisk({ dataDir }: Service, databaseUrl: string): Promise<vo
   const collectorId = readFileSync(join(dataDir, 'collector_id'), 'utf8')
   rmSync(dataDir, { recursive: true })
   const postgres = openPostgres(databaseUrl, () => {})
-  await postgres.query('DELETE FROM collectors WHERE collector_id = $1', [collectorId])
+  // An earlier mishap may have killed PostgreSQL, which starts again.
+  await waitFor('PostgreSQL', () =>
+    postgres.query('DELETE FROM collectors WHERE collector_id = $1', [collectorId]).then(
+      () => true,
+      () => false,
+    ),
+  )
   await postgres.end()
 }
 
