@@ -38,7 +38,7 @@ test(
 )
 
 test(
-  'the same over two shards of ClickHouse, when each of them and a collector are killed; two processes of the API charge a page once',
+  'the same over two shards of ClickHouse, when each of them, a collector and the move of a pixel are killed; two processes of the API charge a page once',
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-shards-'))
     const shards = await startShards(directory, 2)
@@ -54,8 +54,8 @@ test(
       log,
       collectors: 2,
       apis: 2,
-      kills: 3,
-      mishaps: ['clickhouse', 'collector'],
+      kills: 5,
+      mishaps: ['move', 'clickhouse', 'collector', 'move', 'clickhouse'],
       pauseMsMax: 0,
       rate: 200,
       connections: 8,

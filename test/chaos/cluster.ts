@@ -10,6 +10,7 @@ import { type Answers, compareAnswers, isChargedAlike } from './answers.ts'
 import { audit, waitUntilShipped } from './audit.ts'
 import { watchConnections } from './connections.ts'
 import { Follower } from './follower.ts'
+import { Mover } from './mover.ts'
 import { findWorkers, killNow } from './processes.ts'
 import { environmentOf, type ScenarioOptions, type ScenarioResult } from './scenario.ts'
 import { Sender } from './sender.ts'
@@ -17,7 +18,8 @@ import { Sender } from './sender.ts'
 /**
  * Faults of a collector: it is killed and restarted, one of its processes is killed, or it pauses for a while
  * and then continues. Or a shared store is killed. Or a collector is killed and its disk is deleted: with a replicated
- * log, that loses nothing.
+ * log, that loses nothing. Or a pixel begins to move to another shard; if one moves, the command that moves it is
+ * killed.
  */
 export const mishaps = [
   'collector',
@@ -27,6 +29,7 @@ export const mishaps = [
   'postgres',
   'nats',
   'disk',
+  'move',
 ] as const
 export type Mishap = (typeof mishaps)[number]
 
@@ -100,12 +103,21 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     postgres: 0,
     nats: 0,
     disk: 0,
+    move: 0,
   }
+  const mover = new Mover({
+    env,
+    dataDir: api.dataDir,
+    pixelIds: cluster.pixelIds,
+    shards: env.CLICKHOUSE_SHARDS?.split(',').length ?? 1,
+    random,
+  })
 
   const happen = async (mishap: Mishap, index: number): Promise<void> => {
     const collector = collectors[index]!
     kills[mishap]++
-    if (mishap === 'clickhouse' || mishap === 'postgres' || mishap === 'nats')
+    if (mishap === 'move') mover.disturb()
+    else if (mishap === 'clickhouse' || mishap === 'postgres' || mishap === 'nats')
       await options.killStore!(mishap)
     else if (mishap === 'worker') {
       const workers = findWorkers(collector.process.pid!)
@@ -142,8 +154,11 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
         `${kill + 1}/${options.kills} ${mishap}: ${sender.acknowledged} acknowledged, ${sender.waiting} waiting`,
       )
     }
+    await mover.finish()
     await sender.stop()
-    log(`all ${sender.acknowledged} acknowledged; waiting until they are shipped`)
+    log(
+      `${mover.moved} pixels moved by ${mover.moved + mover.killed} commands; all ${sender.acknowledged} acknowledged; waiting until they are shipped`,
+    )
     await waitUntilShipped(api, sender)
     log(`shipped; ${follower.times.size} copied`)
     // The next start at the latest would duplicate work that a killed collector had begun.

@@ -47,7 +47,7 @@ const optionTypes = {
   seed: { type: 'string' },
   kills: { type: 'string' },
   kinds: { type: 'string', default: killKinds.join(',') },
-  mishaps: { type: 'string', default: mishaps.join(',') },
+  mishaps: { type: 'string', default: 'collector,worker,pause,clickhouse,postgres' },
   collectors: { type: 'string', default: '3' },
   apis: { type: 'string', default: '2' },
   shards: { type: 'string', default: '1' },
