@@ -276,6 +276,24 @@ test('budgets and limits are set as a whole, shown with what is used, and bind f
   expect(await take(billing, requestOf(organization), 1)).toBe(1)
 })
 
+test('budgets and limits of other organizations stay as they are', async () => {
+  const other = await api.accounts.newOrganization()
+  const otherKey = await newKey(api.accounts, other.organizationId, null)
+  const set = await put(
+    {
+      budgets: [
+        { project_id: null, monthly_micros: 1_000_000 },
+        { project_id: other.projectId, monthly_micros: 4_000 },
+      ],
+      limits: [{ meter: 'events', daily_records: 5, monthly_records: null }],
+    },
+    otherKey,
+  )
+  expect(set).toMatchObject({ status: 200 })
+  expect(await put({ budgets: [], limits: [] })).toMatchObject({ status: 200 })
+  expect(await get('limits', otherKey)).toEqual(set)
+})
+
 test.each([
   [{ budgets: [] }, 'limits'],
   [{ budgets: [{ project_id: null, monthly_micros: -1 }], limits: [] }, 'budgets.0.monthly_micros'],
