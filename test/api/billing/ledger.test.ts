@@ -138,29 +138,32 @@ test('a response is in the ledger with its request, organization, project, key, 
   ])
 })
 
-test('the same request_id is charged once, through however many processes, and a refund of it counts once', async () => {
-  const organization = await accounts.newOrganization()
-  const id = randomUUID()
-  const charges = await Promise.all(
-    accounts.billings(4).map(async (billing) => {
-      const charge = await billing.admit(requestOf(organization, { id }), {
-        meter: 'lookup',
-        projectId: null,
-        recordsMax: 5,
-      })
-      expect(await charge.settle(5)).toBe(5)
-      return charge
-    }),
-  )
-  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 1, records: 5 })
-  await Promise.all(charges.map((charge) => charge.refund()))
-  expect(await ledgerOf(accounts, organization)).toMatchObject({
-    entries: 2,
-    records: 0,
-    micros: 0,
-  })
-  expect(await differences(accounts.postgres)).toEqual([])
-})
+test.each([0, 3])(
+  'the same request_id is charged once, through however many processes, and a refund after %i records counts once',
+  async (handed) => {
+    const organization = await accounts.newOrganization()
+    const id = randomUUID()
+    const charges = await Promise.all(
+      accounts.billings(4).map(async (billing) => {
+        const charge = await billing.admit(requestOf(organization, { id }), {
+          meter: 'lookup',
+          projectId: null,
+          recordsMax: 5,
+        })
+        expect(await charge.settle(5)).toBe(5)
+        return charge
+      }),
+    )
+    expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 1, records: 5 })
+    await Promise.all(charges.map((charge) => charge.refund(handed)))
+    expect(await ledgerOf(accounts, organization)).toMatchObject({
+      entries: 2,
+      records: handed,
+      micros: handed * 10_000,
+    })
+    expect(await differences(accounts.postgres)).toEqual([])
+  },
+)
 
 test('empty results and test keys are not charged', async () => {
   const organization = await accounts.newOrganization()
