@@ -25,9 +25,15 @@ test('a repeat with the same Idempotency-Key is free for 24 hours, through anoth
   const before = accounts.clock.now
   expect(await take(billing!, repeatOf('a'), 10)).toBe(10)
   expect(await take(another!, repeatOf('a'), 10)).toBe(0)
+  const readEarlier = async () =>
+    (await billing!.admit(repeatOf('a'), { meter: 'events', projectId: null, recordsMax: 1 }))
+      .repeats
   accounts.clock.now = before + dayMs - 1
+  expect(await readEarlier()).not.toBeNull()
   expect(await take(billing!, repeatOf('a'), 10)).toBe(0)
   accounts.clock.now = before + dayMs
+  // The window of a read that is charged again is its own.
+  expect(await readEarlier()).toBeNull()
   expect(await take(billing!, repeatOf('a'), 10)).toBe(10)
   expect(await take(billing!, repeatOf('a'), 10)).toBe(0)
   expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 2, records: 20 })
