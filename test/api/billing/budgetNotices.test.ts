@@ -86,7 +86,7 @@ test('of an organization: each threshold once, by mail the highest, and anew in 
   ])
 })
 
-test('of a project, and 100 % when not one record more may be had', async () => {
+test('of a project, and 100 % in each month when not one record more may be had', async () => {
   const organization = await newOrganization('project')
   // Ten lookups cost ten cents; the rest allows none.
   await it.postgres.query('INSERT INTO project_budgets VALUES ($1, 105000)', [
@@ -108,5 +108,12 @@ test('of a project, and 100 % when not one record more may be had', async () => 
         spent_micros: 100_000,
       },
     },
+  ])
+  it.clock.now = Date.UTC(2026, 2, 15)
+  await spend(organization, 10, true)
+  await told(organization)
+  await expect(spend(organization, 1, true)).rejects.toMatchObject({ status: 402 })
+  expect((await told(organization)).events).toMatchObject([
+    { data: { month: '2026-03', threshold: 100 } },
   ])
 })
