@@ -144,7 +144,7 @@ describe.each(kinds)('$plural', ({ plural, kind, content, change, wrong }) => {
     expect(list.body[plural]).toEqual([body[kind]])
   })
 
-  test('of a project are read by its readers and changed by its admins alone', async () => {
+  test('of a project are read by its readers and changed by its admins alone, as what they are', async () => {
     const { body } = await ask('POST', plural, { body: { project_id: projectId, ...content } })
     const one = `${plural}/${body[kind][`${kind}_id`]}`
     const asReader = { as: 'read', body: { project_id: projectId, ...content } } as const
@@ -157,6 +157,10 @@ describe.each(kinds)('$plural', ({ plural, kind, content, change, wrong }) => {
     }
     const named = await ask('DELETE', one, { query: { project_id: secondProject } })
     expect(named.status).toBe(404)
+    for (const other of kinds.filter((each) => each.kind !== kind)) {
+      const asOther = await ask('DELETE', one.replace(plural, other.plural))
+      expect(asOther).toMatchObject({ status: 404, body: { error: `${other.kind} not found` } })
+    }
     const list = await ask('GET', plural, { query: { project_id: projectId } })
     expect(list.body[plural]).toContainEqual(body[kind])
   })
