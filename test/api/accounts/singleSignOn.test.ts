@@ -165,6 +165,19 @@ describe('refused is', () => {
     expect((await comeBack(fresh, good)).reason).toBe('expired')
   })
 
+  test('a state whose ten minutes are over', async () => {
+    const begun = await begin(it, settings.sign_in_name)
+    const { rows } = await it.postgres.query(
+      "SELECT max(expires_at) > now() AND max(expires_at) <= now() + interval '10 minutes' AS is_valid FROM provider_sign_ins",
+    )
+    expect(rows).toEqual([{ is_valid: true }])
+    await it.postgres.query(
+      "UPDATE provider_sign_ins SET expires_at = expires_at - interval '10 minutes'",
+    )
+    const back = await comeBack(begun, issuer.codeFor(honest(begun, someone())))
+    expect(back).toMatchObject({ reason: 'expired', session: {} })
+  })
+
   test('a state of one organization at the address of another', async () => {
     const other = await openAccounts()
     const { redirect_uri } = await connect(other, issuer)
