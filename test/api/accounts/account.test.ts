@@ -351,6 +351,22 @@ describe('name and e-mail address', () => {
     expect((await signIn(one.email)).status).toBe(200)
   })
 
+  test('a link is good for an hour', async () => {
+    const { session, email } = await it.join('member')
+    const fresh = `${randomUUID()}@example.com`
+    expect((await change(session, fresh)).status).toBe(202)
+    const link = await linkTo(fresh)
+    const show = link.replace('POST', 'GET')
+    expect((await it.ask(nobody, show)).body).toEqual({ email: fresh })
+    await it.postgres.query(
+      "UPDATE email_changes SET expires_at = expires_at - interval '1 hour' WHERE email = $1",
+      [fresh],
+    )
+    expect((await it.ask(nobody, show)).status).toBe(404)
+    expect((await it.ask(session, link)).status).toBe(404)
+    expect((await signIn(email)).status).toBe(200)
+  })
+
   test('takes a code where two-factor authentication is on', async () => {
     const { session, recoveryCodes } = await withTwoFactor()
     const fresh = `${randomUUID()}@example.com`
