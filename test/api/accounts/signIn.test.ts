@@ -198,6 +198,19 @@ describe('sign-in', () => {
       expect((await signInAs(someone.email, password)).status).toBe(200)
     }
   })
+
+  test('with the right password gives no tries of others for the same name back', async () => {
+    const someone = await it.join('member')
+    // Two of the hundred tries for the name are left, from wherever they come.
+    await it.postgres.query(
+      `INSERT INTO rate_limits VALUES ($1, extract(epoch FROM now()) + 98 * 30)
+       ON CONFLICT (bucket) DO UPDATE SET arrival = excluded.arrival`,
+      [`sign_in_email:${sha256(someone.email).toString('base64url')}`],
+    )
+    const statuses: number[] = []
+    for (let n = 0; n < 4; n++) statuses.push((await signInAs(someone.email, password)).status)
+    expect(statuses).toEqual([200, 200, 429, 429])
+  })
 })
 
 describe('a session', () => {
