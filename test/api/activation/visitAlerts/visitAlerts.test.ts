@@ -199,6 +199,22 @@ describe('a match', () => {
     expect(await charged(project)).toEqual([{ meter: 'resolution_full_profile', records: 1 }])
   })
 
+  test('by rules of two tiers costs a record of each', async () => {
+    const [project, ada] = [await openProject(), await person()]
+    const who = { kind: 'person', person: ada.hem }
+    const tiers = ['resolution_hem', 'resolution_full_profile']
+    const rules = [
+      await rule(project, who, { tier: tiers[0] }),
+      await rule(project, who, { tier: tiers[1] }),
+    ]
+    await visit(project, ada)
+    await pass()
+    for (const id of rules) expect(await messages(id)).toHaveLength(1)
+    const costs = await charged(project)
+    expect(costs).toHaveLength(2)
+    for (const meter of tiers) expect(costs).toContainEqual({ meter, records: 1 })
+  })
+
   test('whose process died between charge and message is sent later with the same id', async () => {
     const [project, ada] = [await openProject(), await person()]
     const id = await rule(project, { kind: 'person', person: ada.hem })
@@ -404,14 +420,27 @@ describe('a rule', () => {
     ],
     ['session fields', { match: { kind: 'profile', filter: 'is_entry:eq:true' } }, 'match.filter'],
     [
-      'a reader who may not see identities',
+      'a member of the project who may not see identities',
       { match: { kind: 'person', person: 'a@b.example' }, member_ids: [plain] },
       'member_ids',
     ],
   ])('is refused with %s', async (_, more, parameter) => {
     const project_id = await openProject()
+    await events.postgres.query(
+      "INSERT INTO project_members (project_id, member_id, role) VALUES ($1, $2, 'member')",
+      [project_id, plain],
+    )
     const answer = await ask({ project_id, name: 'x', tier: 'resolution_full_profile', ...more })
     expect(answer).toMatchObject({ status: 400, body: { parameter } })
+  })
+
+  test('is refused with an audience of another project', async () => {
+    const [project_id, other] = [await openProject(), await openProject()]
+    const include = { profile: { field: 'company_domain', op: 'eq', value: 'acme.example' } }
+    const audience_id = await events.create({ entity: 'people', include }, 'Acme', other)
+    const match = { kind: 'audience', audience_id }
+    const answer = await ask({ project_id, name: 'x', tier: 'resolution_full_profile', match })
+    expect(answer).toMatchObject({ status: 400, body: { parameter: 'match.audience_id' } })
   })
 })
 
