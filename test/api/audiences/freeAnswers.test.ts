@@ -345,6 +345,15 @@ test('once an organization has intent rules, interest that it can forge is not c
     sample: [],
     estimate: null,
   })
+  const id = await intent.create(definition)
+  await intent.build(id)
+  const { audience } = await api('GET', `/audiences/${id}`)
+  expect(audience).toMatchObject({
+    count: null,
+    bucket_counts: { low: null, medium: null, high: null },
+  })
+  const { builds } = await api('GET', `/audiences/${id}/builds?limit=1`)
+  expect(builds[0].count).toBeNull()
 })
 
 test('an audience of another project than the key’s is not found by intent routes', async () => {
