@@ -153,6 +153,20 @@ describe('a deletion of events', () => {
     expect(await listed()).toMatchObject([{ status: 'complete' }])
   })
 
+  test('of one pixel leaves the events of the project’s other pixels', async () => {
+    const project_id = await openProject()
+    const [wrong, kept] = [randomUUID(), randomUUID()].map((pixel_id) =>
+      at(project_id, noon, { pixel_id, page_url: undefined }),
+    )
+    await events.insert([wrong!, kept!])
+    const asked = { project_id, pixel_id: wrong!.pixel_id, start_ms: noon, end_ms: noon + 1 }
+    const preview = await ask('POST', path, { ...asked, dry_run: true })
+    expect(preview).toEqual({ status: 200, body: { dry_run: true, events: 1 } })
+    expect((await ask('POST', path, { ...asked, events: 1 })).status).toBe(202)
+    await carryOut(deleteWindows)
+    expect(await idsOf(project_id)).toEqual([kept!.event_id])
+  })
+
   test.each([
     ['identity', 'resolved:eq:true'],
     ['a session', 'is_entry:eq:true'],
