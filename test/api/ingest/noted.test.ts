@@ -335,7 +335,9 @@ test.concurrent('who a browser belongs to: by identify, surer than by a form; wi
     }
     const answer = await postBeacon(service.url, beaconOf(service, [person, view], { cookie_id }))
     expect(answer.status).toBe(200)
-    expect(await receiptOf(answer)).toMatchObject({ accepted: 2, rejected: [] })
+    const receipt = await receiptOf(answer)
+    expect(receipt).toMatchObject({ accepted: 2, rejected: [] })
+    return receipt.cookie_id
   }
   const hemOf = (cookie_id: string) => async () => {
     const query = `filter=cookie_id:eq:${cookie_id},resolved:eq:true&select=hem`
@@ -348,12 +350,13 @@ test.concurrent('who a browser belongs to: by identify, surer than by a form; wi
   await link('b'.repeat(64), undefined, cookieId)
   await waitFor('the surer link', async () => (await hemOf(cookieId)()) === 'b'.repeat(64))
   await link('c'.repeat(64), 'form', cookieId)
-  await link('d'.repeat(64), undefined, null)
+  const idOfDay = await link('d'.repeat(64), undefined, null)
   const envelope = { cookie_id: randomUUID(), hem: 'e'.repeat(64), hem_source: 'form' }
   const view = { type: 'track', id: 0.5, url, at: timestamp, name: 'seen', properties: {} }
   await postBeacon(service.url, beaconOf(service, [view], envelope))
   expect(await waitFor('the last link', hemOf(envelope.cookie_id))).toBe('e'.repeat(64))
   expect(await hemOf(cookieId)()).toBe('b'.repeat(64))
+  expect(await hemOf(idOfDay)()).toBeUndefined()
 })
 
 test.concurrent('nonsense in place of what the pixel notes costs only itself', async () => {
