@@ -182,7 +182,7 @@ test('when the free records are used, the price comes before anything is read', 
   const before = await charged()
   await page.goto(eventsPage('?order=asc'))
   await page
-    .getByText(/cost money: \d+ records on the meter Events: under \$0\.01 at most/)
+    .getByText(/cost money: \d+ records on the meter Events: under \$0\.01 at most\.$/)
     .waitFor()
   await expectAccessible(page, 'events that cost money')
   await keepScreenshots(page, 'events-cost')
