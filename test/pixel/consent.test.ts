@@ -68,6 +68,17 @@ it('denied: what waited in storage for the next page is gone, and never sent', a
   expect(pixel.receiver.events('page_view')).toHaveLength(1)
 })
 
+it('without consent to an id a refused batch waits in the page alone, and is sent again', async () => {
+  pixel.receiver.state.statuses = Array(100).fill(503)
+  await pixel.visit({ settings: { consent: 'cookieless' } })
+  const posts = () => pixel.receiver.state.requests.filter((request) => request === 'POST /e')
+  // The second request follows once the refusal of the first was handled.
+  await vi.waitFor(() => expect(posts().length).toBeGreaterThan(1), { timeout: 10_000 })
+  expect(await pixel.page.evaluate('({ ...localStorage })')).toEqual({})
+  pixel.receiver.state.statuses = []
+  await pixel.events('page_view', 1)
+})
+
 it('opt_out: nothing more, on this page and on the next, whatever the page says; opt_in undoes it', async () => {
   await pixel.visit({ body: '<button>x</button>' })
   await pixel.events('page_view', 1)
