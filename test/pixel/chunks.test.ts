@@ -109,6 +109,10 @@ it('players of Vimeo, those that come later too', async () => {
 const signUp = `<form id="join" onsubmit="return false"><input type="email" name="contact"><button>Join</button></form>
   <form id="quiet" data-footfall-ignore onsubmit="return false">
     <input type="email" name="contact" value="eve@example.org"><button>Send</button></form>
+  <form id="masked" onsubmit="return false">
+    <input type="email" name="contact" value="dan@example.org" data-footfall-mask><button>Send</button></form>
+  <form id="within" onsubmit="return false">
+    <p data-footfall-mask><input type="email" name="contact" value="joe@example.org"></p><button>Send</button></form>
   <form id="plain" onsubmit="return false"><input name="city" value="bob@example.org"><button>Send</button></form>`
 
 const hems = () =>
@@ -122,7 +126,9 @@ it('an address sent in a form is told by its hash where the settings ask for it,
   await loadChunk('forms')
   const send = async (address: string, name: string) => {
     await pixel.page.fill('#join input', address)
-    for (const form of ['join', 'quiet', 'plain']) await pixel.page.click(`#${form} button`)
+    // The receiver tells the first person of a beacon.
+    for (const form of ['quiet', 'masked', 'within', 'plain', 'join'])
+      await pixel.page.click(`#${form} button`)
     await vi.waitFor(() => expect(pixel.receiver.state.requests).toContain('GET /p/identify.js'))
     await pixel.page.evaluate(
       `import('${pixel.receiver.collectorOrigin}/p/identify.js').then(() => {})`,
