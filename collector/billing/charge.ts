@@ -157,7 +157,7 @@ function chargeOf(
 ): LedgerCharge {
   const { microsPerThousand, freeRecordsPerMonth } = defaultPrices[meter]
   // Only with hashes or a build can a repeat be matched with the records of this charge.
-  const isRepeatable = hashes !== undefined || build !== undefined
+  const canBeMatched = hashes !== undefined || build !== undefined
   return {
     request_id: requestId,
     organization_id: organizationId,
@@ -167,7 +167,7 @@ function chargeOf(
     meter,
     records,
     at: new Date(atMs).toISOString(),
-    idempotency: isRepeatable ? idempotency : null,
+    idempotency: canBeMatched ? idempotency : null,
     micros_per_thousand: microsPerThousand,
     free_records: freeRecordsPerMonth,
     window_start_ms: window?.startMs ?? null,

@@ -77,7 +77,7 @@ export interface ReadRecords {
 /** The number of charged records, and the rows that may be sent now. */
 export interface Settled {
   readonly charged: number
-  /** The bytes of `rows`; `settle` refunds the records that the service fails to hand over. */
+  /** The bytes of `rows`; `Charge.deliver` refunds the records that the service fails to hand over. */
   readonly rows: AsyncIterable<Buffer>
 }
 

@@ -19,7 +19,7 @@ const countingShare = 0.7
  * the request for a build. audienceJobs.ts does, for the builds that requestBuild (builds.ts) has stored as
  * pending.
  *
- * - requestBuild ▶ wakeQueue, in the transaction of its caller: a new, changed or cloned audience, a due refresh, a
+ * - requestBuild ▶ wakeQueue, by its callers: a new, changed or cloned audience, a due refresh, a
  * list, a download after a failed first build, or `footfall audiences build`.
  * - In the primary process: audiences.builds (job) ▶ readUnfinishedBuilds ▶ audiences.build (job) ▶ buildNow,
  * under a lease.

@@ -28,8 +28,9 @@ interface Scan {
 
 /**
  * Step 2 of a build: counts the events that match its event leaves, by cookie and day. It counts only days whose counts
- * are unknown: today, days whose events have changed, and all days of new leaves. It may be repeated at any time. It
- * reports the completed share to `progress`.
+ * are unknown: today, days whose events have changed, and days that were counted more than 28 days ago. Of new leaves,
+ * and of leaves that read other tables (`isOfEventsAlone`), it counts all days. It may be repeated at any time. It reports
+ * the completed share to `progress`.
  *
  *   countedLeaves ▶ readDayFingerprints, readLeafDays ▶ findStaleDays ▶ planScans ▶ each scan: insert, then note its run
  */

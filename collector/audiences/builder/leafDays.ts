@@ -6,7 +6,10 @@ import type { EventLeaf, Parsed } from '../definition/definition.ts'
 /** Retention of counts: shorter than the TTL of their rows (003_audiences.sql). */
 const keptDays = 28
 
-/** A leaf's counts of one day, in ClickHouse under `run_id`; null where the day has no event. */
+/**
+ * A row of PostgreSQL's `audience_leaf_days`: the valid run of a leaf on one day, null where the day has no event.
+ * ClickHouse's table of this name has the counts, under `run_id`.
+ */
 export interface LeafDay {
   readonly leaf_id: string
   /** Day since 1970 (UTC). */

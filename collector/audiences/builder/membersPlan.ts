@@ -12,8 +12,8 @@ export interface MembersPlan {
   /** The ids of event leaves, by their index among the leaves. */
   readonly leafIds: ReadonlyMap<number, string>
   /**
-   * Returns SQL that counts the matching events: rows of `leaf_id`, `day`, `cookie_id`, `events`. Null
-   * without event leaves.
+   * Returns SQL that counts the matching events: rows of `leaf_id`, `day`, `cookie_id`, `events`. Called
+   * only if there are event leaves; null if none can be.
    */
   readonly eventCounts: ((bind: Bind) => string) | null
   /** The last day of event leaves' periods, since 1970 (UTC). */

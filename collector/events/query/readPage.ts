@@ -34,8 +34,9 @@ export async function readPage(
 
 /**
  * Reads the page of a plan. The query returns one row more than the page has: its key is where the next page begins.
- * A JSON answer tells the key last. If its columns contain the key, `readPage` takes it from that row, and the query
- * stays plain. For NDJSON and CSV, ClickHouse writes the key before every row, and `pageOf` cuts it off again.
+ * A JSON answer contains the key at its end. If its columns contain the key, `pageOf` takes it from that row, and the
+ * query stays plain. Otherwise, and for NDJSON and CSV, ClickHouse writes the key before every row, and `pageOf` cuts it
+ * off again.
  */
 async function readPlainPage(
   queryExecutor: QueryExecutor,
@@ -51,6 +52,7 @@ async function readPlainPage(
   const output = outputFormat(plan.columns, encoding)
   const { spanMs, learn, forget } = estimateSpan(queryExecutor, plan)
   let stream = await queryExecutor.stream(eventsQuery({ ...plan, spanMs }, encoding), output)
+  // The span is an estimate. If it has too few rows, the page is read again without it.
   if (spanMs !== undefined && stream.rows <= plan.limit) {
     stream.body.destroy()
     forget()

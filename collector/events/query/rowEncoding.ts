@@ -1,5 +1,5 @@
 /**
- * Encodes the rows of a page in ClickHouse, and extracts them from its bytes. This file parses no row:
+ * Encodes the rows of a page in ClickHouse, and extracts them from its bytes. This file parses no row of the page:
  * `outputFormat` makes ClickHouse write rows in the client's format, and `pageOf` ends the stream after
  * `limit` rows.
  */

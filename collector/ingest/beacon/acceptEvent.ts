@@ -17,7 +17,7 @@ export interface AcceptedEvent {
   rows: string[]
   /** The person that the event names. */
   person?: Person | undefined
-  /** NormalizedEvent events that are invalid. */
+  /** Derived events that are invalid. */
   refused: { event: NormalizedEvent; fault: Fault }[]
 }
 

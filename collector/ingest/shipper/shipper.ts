@@ -39,6 +39,7 @@ export interface ShipObserver {
 
 /** A batch in the queue. */
 interface WaitingBatch {
+  /** Its place in the log (log/eventLog.ts): in the spool, the path of a segment. */
   position: string
   /**
    * Whether it may have been inserted: its process was killed, the lease was lost, or ClickHouse crashed
@@ -74,7 +75,8 @@ const arrivingMs = 1_000
  * Inserts the batches of one partition of the log into ClickHouse, oldest first, one at a time. One batch is one insert
  * of one block, or of one block for each shard; its bytes are sent unchanged. In the spool, a batch is a sealed segment.
  *
- * The protocol for each batch of events, in call order. Other tables skip the lines with [e].
+ * The protocol for each batch of events, in call order. In the spool, other tables skip the lines with
+ * [e].
  *
  *   add                                     the batch is complete; #enqueue, #wake, #run
  *   └ #shipUntilDone                        repeats the following until it succeeds or the shipper stops
