@@ -216,6 +216,7 @@ async function chargeFile(
       meter,
       projectId: project_id,
       recordsMax: isNumberSold ? Math.max(members, alikeMin) : members,
+      isNumberSold,
       build: {
         buildId,
         keys,

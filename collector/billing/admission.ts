@@ -52,6 +52,20 @@ export async function admitRecords(
   asked: Admission,
   atMs: number,
 ): Promise<void> {
+  const refusal = await considerRecords(postgres, asked, atMs)
+  if (!refusal) return
+  if (refusal.kind === 'budget') {
+    const ofProject = refusal.of === 'project' ? asked.projectId : null
+    await noteUsedUpBudget(postgres, asked.organizationId, ofProject, atMs)
+  }
+  throw refusalError(refusal, { ...asked, atMs })
+}
+
+async function considerRecords(
+  postgres: Postgres,
+  asked: Admission,
+  atMs: number,
+): Promise<Refusal | null> {
   const { microsPerThousand, freeRecordsPerMonth } = defaultPrices[asked.meter]
   const { rows } = await postgres.query<{ refusal: Refusal | null }>({
     name: 'consider_usage',
@@ -67,13 +81,27 @@ export async function admitRecords(
       freeRecordsPerMonth,
     ],
   })
-  const { refusal } = rows[0]!
-  if (!refusal) return
-  if (refusal.kind === 'budget') {
-    const ofProject = refusal.of === 'project' ? asked.projectId : null
-    await noteUsedUpBudget(postgres, asked.organizationId, ofProject, atMs)
+  return rows[0]!.refusal
+}
+
+/** More records than any limit or budget that somebody sets covers. */
+const unlimited = 2 ** 31
+
+/**
+ * Returns the refusal to show for a number of records that is billed: that of one record, or else of any number. So it
+ * depends on budgets and limits alone. Returns `error` if neither is refused.
+ */
+export async function refusalOfAnyNumber(
+  postgres: Postgres,
+  asked: Admission,
+  error: unknown,
+  atMs: number,
+): Promise<unknown> {
+  for (const recordsMax of [1, unlimited]) {
+    const refusal = await considerRecords(postgres, { ...asked, recordsMax }, atMs)
+    if (refusal) return refusalError(refusal, { ...asked, atMs })
   }
-  throw refusalError(refusal, { ...asked, atMs })
+  return error
 }
 
 /**

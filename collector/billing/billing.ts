@@ -8,6 +8,7 @@ import {
   type Caller,
   idempotencyOf,
   readRepeated,
+  refusalOfAnyNumber,
 } from './admission.ts'
 import { type BuildPart, carryKeys, isFree } from './buildPart.ts'
 import { type Charge, freeCharge, openCharge } from './charge.ts'
@@ -17,6 +18,11 @@ import type { Meter } from './meters.ts'
 
 export interface Usage {
   meter: Meter
+  /**
+   * Further meters, one of which the rows may choose. Budgets and limits must cover each: otherwise a refusal would
+   * reveal which one the rows have chosen.
+   */
+  otherMeters?: readonly Meter[]
   /** The project whose records are read; null for records of several projects or of none. */
   projectId: string | null
   /**
@@ -24,6 +30,11 @@ export interface Usage {
    * must cover all of them. A refusal after the read would reveal their number for free.
    */
   recordsMax: number
+  /**
+   * Whether `recordsMax` depends on a billed number. A refusal then does not say which budget or limit this number
+   * exceeds: several of them together would reveal it.
+   */
+  isNumberSold?: boolean
   /** The part of an audience build that contains the records; absent for other records. */
   build?: BuildPart
   /** Aborted when the client disconnects. */
@@ -94,7 +105,9 @@ export function createBilling({
   }
 
   return {
-    async admit(caller, { meter, projectId, recordsMax, build, signal }) {
+    async admit(caller, usage) {
+      const { meter, otherMeters = [], projectId, recordsMax, isNumberSold = false } = usage
+      const { build, signal } = usage
       const { organizationId } = caller
       if (caller.mode === 'test') return freeCharge
       const admission: Admission = {
@@ -104,19 +117,42 @@ export function createBilling({
         meter,
         recordsMax,
       }
+      const admissions = [meter, ...otherMeters].map((meter) => ({ ...admission, meter }))
       const idempotency = idempotencyOf(caller, projectId)
       const repeats =
         idempotency === null ? null : await readRepeated(postgres, admission, idempotency, now())
+      const vague = (error: unknown) =>
+        isNumberSold ? refusalOfAnyNumber(postgres, admission, error, now()) : error
+      let isCovered = true
       try {
-        await admitted(JSON.stringify(admission))
+        for (const asked of admissions) await admitted(JSON.stringify(asked))
       } catch (error) {
         if (!repeats && !(await isFree(postgres, organizationId, build, idempotency, now())))
-          throw error
+          throw await vague(error)
+        isCovered = false
       }
 
       return openCharge(
-        { ledger, write, now, readerPatienceMs },
-        { caller, chargedTo: admission, build, idempotency, repeats, signal },
+        {
+          ledger,
+          write,
+          now,
+          readerPatienceMs,
+          admitAgain: async () => {
+            for (const asked of admissions) await admitRecords(postgres, asked, now())
+          },
+          vague,
+        },
+        {
+          caller,
+          chargedTo: admission,
+          isCovered,
+          hasOtherMeters: otherMeters.length > 0,
+          build,
+          idempotency,
+          repeats,
+          signal,
+        },
       )
     },
     refundBuildRead: ({ requestId, organizationId, buildId, keys }) =>

@@ -1,5 +1,5 @@
 import { ClientDisconnected } from '../api/http/errors.ts'
-import type { Caller, ChargedTo, Repeated, Window } from './admission.ts'
+import type { Admission, Caller, ChargedTo, Repeated, Window } from './admission.ts'
 import { type BuildPart, keysOf } from './buildPart.ts'
 import type { Ledger, LedgerCharge } from './ledger.ts'
 import type { Meter } from './meters.ts'
@@ -54,7 +54,11 @@ export interface Delivery {
 /** The admitted request that a charge is for. */
 export interface ChargeInput {
   caller: Caller
-  chargedTo: ChargedTo
+  chargedTo: Admission
+  /** Whether budgets and limits cover `recordsMax`. If not, it was admitted because an earlier charge covers it. */
+  isCovered: boolean
+  /** Whether the rows may choose another meter. */
+  hasOtherMeters: boolean
   build: BuildPart | undefined
   idempotency: string | null
   repeats: Repeated | null
@@ -71,12 +75,25 @@ export interface ChargeDeps {
   ): Promise<{ charged: number; refusal: Refusal | null }>
   now: () => number
   readerPatienceMs: number
+  /** Throws like `admit` if budgets and limits do not cover `recordsMax` any more. */
+  admitAgain(): Promise<void>
+  /** Returns the error of a refusal, without what reveals a billed number. */
+  vague(error: unknown): unknown
 }
 
 /** Opens the charge of an admitted request: nothing is written before `settle`. */
 export function openCharge(
-  { ledger, write, now, readerPatienceMs }: ChargeDeps,
-  { caller, chargedTo, build, idempotency, repeats, signal }: ChargeInput,
+  { ledger, write, now, readerPatienceMs, admitAgain, vague }: ChargeDeps,
+  {
+    caller,
+    chargedTo,
+    isCovered,
+    hasOtherMeters,
+    build,
+    idempotency,
+    repeats,
+    signal,
+  }: ChargeInput,
 ): Charge {
   let settled: LedgerCharge | null = null
   let refunded = Promise.resolve()
@@ -91,15 +108,26 @@ export function openCharge(
     async settle(records, answered = {}) {
       const { meter = chargedTo.meter } = answered
       if (signal?.aborted) throw callerGone()
+      // Budgets and limits may have changed since `admit`. They must still cover `recordsMax`, even for no records:
+      // otherwise a refusal would reveal for free that there are records.
+      if (isCovered && (records === 0 || hasOtherMeters))
+        await admitAgain().catch(async (error) => Promise.reject(await vague(error)))
       if (records === 0) return 0
       const atMs = now()
       const ledgerCharge = chargeOf(
         caller,
         { ...chargedTo, meter },
-        { records, atMs, idempotency, build, answered },
+        {
+          records,
+          atMs,
+          idempotency,
+          build,
+          answered,
+          recordsMax: isCovered ? chargedTo.recordsMax : null,
+        },
       )
       const { charged, refusal } = await write(ledgerCharge, build)
-      if (refusal) throw refusalError(refusal, { ...chargedTo, meter, atMs })
+      if (refusal) throw await vague(refusalError(refusal, { ...chargedTo, meter, atMs }))
       settled = ledgerCharge
       if (!signal?.aborted) return charged
       await refund()
@@ -143,12 +171,14 @@ function chargeOf(
   { organizationId, projectId, isProjectKey, meter }: ChargedTo,
   {
     records,
+    recordsMax,
     atMs,
     idempotency,
     build,
     answered: { window, hashes },
   }: {
     records: number
+    recordsMax: number | null
     atMs: number
     idempotency: string | null
     build: BuildPart | undefined
@@ -166,6 +196,7 @@ function chargeOf(
     caller_id: callerId,
     meter,
     records,
+    records_max: recordsMax,
     at: new Date(atMs).toISOString(),
     idempotency: canBeMatched ? idempotency : null,
     micros_per_thousand: microsPerThousand,

@@ -18,6 +18,8 @@ export interface LedgerCharge {
   meter: string
   /** At least 1. */
   records: number
+  /** The records that budgets and limits must cover, so that a refusal does not depend on `records`. Null: `records`. */
+  records_max: number | null
   /** ISO 8601; determines the day and the month of the usage. */
   at: string
   /** bytea in PostgreSQL's hex form; null for a request without Idempotency-Key. */

@@ -25,7 +25,7 @@ import {
   describeV1Index,
   describeV1Schema,
 } from './legacySchemas.ts'
-import { decidingFields, meterOf, meterOfRows } from './meter.ts'
+import { decidingFields, meterOf, meterOfRows, metersOf } from './meter.ts'
 import { estimateScan } from './scanEstimate.ts'
 import { readV1Counts, readV1Index, v1 } from './v1.ts'
 import { v2 } from './v2.ts'
@@ -72,9 +72,11 @@ export const legacyRoutes =
           const named = decidingFields(draftPlan)
           if (isSelected) named.push(...draftPlan.columns)
 
-          // Without select the rows determine the meter, so `admit` checks the lowest possible one.
+          // Without select the rows determine the meter.
+          const meters = isSelected ? [meterOf(named)] : metersOf(named, draftPlan.columns)
           const admitted = await admit(deps.billing, request, reply, {
-            meter: meterOf(named),
+            meter: meters[0]!,
+            otherMeters: meters.slice(1),
             projectId: draftPlan.scope.projectId,
             recordsMax: draftPlan.limit,
           })

@@ -2,9 +2,17 @@ import { type Field, hem, tiers } from '../../../schemas/fields.ts'
 import { type Meter, meterOfTier } from '../../billing/meters.ts'
 import type { EventsPlan } from '../query/selection.ts'
 
+/** The rank of the highest tier among fields. */
+const tierOf = (fields: readonly Field[]): number =>
+  Math.max(0, ...fields.map(({ tier }) => tiers.indexOf(tier)))
+
 /** Returns the meter of rows with these fields: that of the highest tier among them (spec: Metering 6). */
 export const meterOf = (fields: readonly Field[]): Meter =>
   meterOfTier[tiers.findLast((tier) => fields.some((field) => field.tier === tier)) ?? 'web_event']
+
+/** Returns the meters that rows with some of `fields` may have, lowest first; all have the fields `named`. */
+export const metersOf = (named: readonly Field[], fields: readonly Field[]): Meter[] =>
+  tiers.slice(tierOf(named), tierOf([...named, ...fields]) + 1).map((tier) => meterOfTier[tier])
 
 /**
  * Returns the meter of rows, each a JSON object with these fields. Fields with a value in any row count like

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import {
   differences,
+  firstRecords,
   ledgerOf,
   type Organization,
   openAccounts,
@@ -171,3 +172,48 @@ test('100 parallel requests through four processes go over a limit by nothing', 
   expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 16, records: 160 })
   expect(await differences(accounts.postgres)).toEqual([])
 })
+
+test('a refusal does not depend on the number of records, even if the limit changed during the request', async () => {
+  const told = async (records: number) => {
+    const organization = await withLimits(null, null)
+    const [billing] = accounts.billings(1)
+    const charge = await billing!.admit(requestOf(organization), {
+      meter: 'events',
+      projectId: null,
+      recordsMax: 500,
+    })
+    await accounts.postgres.query(
+      'UPDATE usage_limits SET daily_records = 20, monthly_records = 40 WHERE organization_id = $1',
+      [organization.organizationId],
+    )
+    return refusal(charge.settle(records, firstRecords(records)))
+  }
+  const none = await told(0)
+  expect(none).toMatchObject({ status: 429, kind: 'request_too_large', limit_records: 40 })
+  for (const records of [1, 30, 50]) expect(await told(records)).toEqual(none)
+})
+
+test.each([
+  { limits: [1, 40], budget: null },
+  { limits: [30, 40], budget: null },
+  { limits: [30, null], budget: 4_000 },
+])(
+  'a refusal of a billed number does not tell which of $limits and $budget it exceeds',
+  async ({ limits, budget }) => {
+    const told = async (recordsMax: number) => {
+      const organization = await withLimits(limits[0]!, limits[1]!)
+      const { organizationId } = organization
+      await accounts.postgres.query(
+        'INSERT INTO billing_accounts (organization_id, monthly_micros) VALUES ($1, $2)',
+        [organizationId, budget],
+      )
+      await accounts.postgres.query(`INSERT INTO meter_prices VALUES ($1, 'events', 100000, 0)`, [
+        organizationId,
+      ])
+      const [billing] = accounts.billings(1)
+      const usage = { meter: 'events', projectId: null, recordsMax, isNumberSold: true } as const
+      return refusal(billing!.admit(requestOf(organization), usage))
+    }
+    expect(await told(35)).toEqual(await told(45))
+  },
+)

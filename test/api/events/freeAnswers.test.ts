@@ -125,3 +125,35 @@ test('the scan estimate takes any select and distinct: it reads no identity', as
     expect((await ask(path, { select: 'email', distinct })).statusCode).toBe(200)
   }
 })
+
+test('a refusal does not tell whether a visitor has a profile, where the rows choose the meter', async () => {
+  const [hemOnly, unknown] = [randomUUID(), randomUUID()]
+  await events.know({ links: [linkOf(hemOnly, 'cd'.repeat(32))] })
+  await events.insert([hemOnly, unknown].map((cookie_id) => eventOf(now, 1_000, { cookie_id })))
+  await events.postgres.query(
+    `INSERT INTO organizations (organization_id, name) VALUES ($1, 'O') ON CONFLICT DO NOTHING`,
+    [organizationId],
+  )
+  const limit = (meter: string) =>
+    events.postgres.query('INSERT INTO usage_limits VALUES ($1, $2, 0, NULL)', [
+      organizationId,
+      meter,
+    ])
+  const told = async (cookie_id: string) => {
+    const query = { ...window, ...scope, limit: '1', filter: `cookie_id:eq:${cookie_id}` }
+    const answer = await events.app.inject({
+      url: `/api/v1/events?${new URLSearchParams(query)}`,
+    })
+    return [answer.statusCode, answer.json().meter]
+  }
+  try {
+    for (const meter of ['resolution_full_profile', 'resolution_hem', 'events']) {
+      await limit(meter)
+      const ofNobody = await told(randomUUID())
+      expect(ofNobody).toEqual([429, expect.any(String)])
+      for (const one of [cookie, hemOnly, unknown]) expect(await told(one)).toEqual(ofNobody)
+    }
+  } finally {
+    await events.postgres.query('DELETE FROM usage_limits')
+  }
+})

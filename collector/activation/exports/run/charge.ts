@@ -48,7 +48,13 @@ export async function chargeChunk(
     findMembers: findMembersOf(clickhouseOf({ clickhouse }, organizationId), buildId),
   }
   try {
-    const charge = await billing.admit(caller, { meter, projectId, recordsMax, build })
+    const charge = await billing.admit(caller, {
+      meter,
+      projectId,
+      recordsMax,
+      isNumberSold,
+      build,
+    })
     return await charge.settle(keys.length, { hashes: keys.map(String) })
   } catch (error) {
     const isRefusal = error instanceof ApiError && (error.status === 402 || error.status === 429)

@@ -29,7 +29,8 @@ BEGIN
   END LOOP;
 
   FOR charge IN SELECT * FROM jsonb_to_recordset(charges) AS given (request_id uuid, organization_id uuid,
-    project_id uuid, is_project_key boolean, caller_id uuid, meter text, records bigint, at timestamptz,
+    project_id uuid, is_project_key boolean, caller_id uuid, meter text, records bigint,
+    records_max bigint, at timestamptz,
     idempotency bytea, micros_per_thousand bigint, free_records bigint, window_start_ms bigint,
     window_end_ms bigint, record_hashes bigint[], build_id uuid, build_keys int8multirange)
   LOOP
@@ -77,6 +78,12 @@ BEGIN
         charge.is_project_key, charge.meter, charged_records, charge.at, charge.micros_per_thousand,
         charge.free_records);
       refusal := considered.refusal;
+      -- A refusal must not reveal the number of records, so it counts as many as the response could have had.
+      IF charge.records_max > charged_records THEN
+        SELECT most.refusal INTO refusal FROM consider_usage(charge.organization_id, charge.project_id,
+          charge.is_project_key, charge.meter, charge.records_max, charge.at, charge.micros_per_thousand,
+          charge.free_records) AS most;
+      END IF;
       IF refusal IS NOT NULL THEN
         charged_records := 0;
         RETURN NEXT;
