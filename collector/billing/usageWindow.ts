@@ -77,7 +77,9 @@ async function readProject(
 function readDay(parameter: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const isDay =
-    /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text)
+    // PostgreSQL has no year 0.
+    /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text) &&
+    new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text)
   if (!isDay) throw invalidParameter(parameter, 'must be a day, as YYYY-MM-DD')
   return text
 }

@@ -1,8 +1,14 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
+import Format from 'typebox/format'
 import { type ApiError, invalidParameter } from './errors.ts'
 import { cut, describeFault, type Fault, pathOf } from './faultWords.ts'
+
+// PostgreSQL has no year 0, and Date has no leap seconds.
+const isStorable = (text: string) => !text.startsWith('0000') && !Number.isNaN(Date.parse(text))
+Format.Set('date', (text) => Format.IsDate(text) && isStorable(text))
+Format.Set('date-time', (text) => Format.IsDateTime(text) && isStorable(text))
 
 /**
  * Validates requests with their route's TypeBox schemas. Path and query values are text, so numbers are

@@ -190,6 +190,7 @@ test('an owner gets the organization’s usage; a plain member that of their pro
 
 test.each([
   ['start_date=2026-01-16', 'start_date'],
+  ['end_date=0000-01-01', 'end_date'],
   ['start_date=2024-01-01', 'start_date'],
   ['end_date=2026-02-30', 'end_date'],
   ['end_date=yesterday', 'end_date'],

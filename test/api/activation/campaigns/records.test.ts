@@ -108,6 +108,7 @@ describe('POST /api/v1/campaigns', () => {
     [{ name: undefined }, 'name'],
     [{ start_date: undefined }, 'start_date'],
     [{ start_date: '2026-02-30' }, 'start_date'],
+    [{ start_date: '0000-01-01' }, 'start_date'],
     [{ start_date: 'soon' }, 'start_date'],
     [{ end_date: '2026-02-28' }, 'end_date'],
     [{ budget: -1 }, 'budget'],
