@@ -31,6 +31,21 @@ export async function* exportSubject(
     yield Buffer.from(`${JSON.stringify({ kind: 'list_member', data })}\n`)
 }
 
+/** The number of browsers whose data an export of a subject has. */
+export async function countBrowsers(
+  queryExecutor: QueryExecutor,
+  organizationId: string,
+  subject: Subject,
+): Promise<number> {
+  if (subject.hem === undefined) return 1
+  const { isTheirs, params } = conditionsOf(organizationId, subject)
+  const [found] = await queryExecutor.rows<{ browsers: number }>({
+    sql: `SELECT toFloat64(uniqExact(cookie_id)) AS browsers FROM identity_links WHERE ${ours} AND ${isTheirs}`,
+    params,
+  })
+  return found!.browsers
+}
+
 interface Membership {
   readonly list_id: string
   readonly project_id: string

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { audit } from '../../api/access/audit.ts'
 import { lockOrganization } from '../../api/access/organizationLock.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { ApiError } from '../../api/http/errors.ts'
+import { ApiError, conflict } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 
@@ -11,27 +11,39 @@ import { inTransaction } from '../../platform/postgres/transaction.ts'
  * bulk exports.
  */
 export const exportsPerDay = 100
+/**
+ * So many browsers of a person count as one export. A site can link any browsers to one person, and would otherwise read
+ * all of its events free of charge with a single export.
+ */
+export const browsersPerExport = 20
 
 /**
- * Records an export in the audit log, without its subject. Throws 429 "rate_limited" with Retry-After if the
- * organization has reached the limit of the last 24 hours.
+ * Records an export of so many browsers in the audit log, without its subject. Throws 429 "rate_limited" with Retry-After
+ * at the limit of the last 24 hours. Throws 409 for a person whose browsers exceed it alone.
  */
 export async function noteExport(
   postgres: Postgres,
   principal: Principal,
   by: string,
+  browsers: number,
 ): Promise<void> {
   const { organizationId } = principal
+  const counted = Math.max(1, Math.ceil(browsers / browsersPerExport))
+  if (counted > exportsPerDay)
+    throw conflict(
+      'count_limit_reached',
+      `The person has ${browsers} browsers, and an export has at most ${exportsPerDay * browsersPerExport}. Export them by cookie_id.`,
+    )
   await inTransaction(postgres, async (client) => {
     await lockOrganization(client, organizationId)
     const { rows } = await client.query<{ made: number; wait_seconds: number | null }>(
-      `SELECT count(*)::int AS made, extract(epoch FROM min(at) + interval '24 hours' - now())::float8 AS wait_seconds
+      `SELECT coalesce(sum(coalesce((details ->> 'counted')::int, 1)), 0)::int AS made, extract(epoch FROM min(at) + interval '24 hours' - now())::float8 AS wait_seconds
        FROM audit_log
        WHERE organization_id = $1 AND action = 'subject.export' AND at > now() - interval '24 hours'`,
       [organizationId],
     )
     const { made, wait_seconds } = rows[0]!
-    if (made >= exportsPerDay) {
+    if (made + counted > exportsPerDay) {
       throw new ApiError(
         429,
         'rate_limited',
@@ -41,6 +53,15 @@ export async function noteExport(
         },
       )
     }
-    await audit(client, principal, 'subject.export', { kind: 'subject', id: randomUUID() }, { by })
+    await audit(
+      client,
+      principal,
+      'subject.export',
+      { kind: 'subject', id: randomUUID() },
+      {
+        by,
+        ...(counted > 1 && { counted }),
+      },
+    )
   })
 }

@@ -4,8 +4,8 @@ import { Type } from 'typebox'
 import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import { startingWith, streamOf, untilClosed } from '../../api/http/streaming.ts'
-import { exportSubject } from './export.ts'
-import { exportsPerDay, noteExport } from './exportLimit.ts'
+import { countBrowsers, exportSubject } from './export.ts'
+import { browsersPerExport, exportsPerDay, noteExport } from './exportLimit.ts'
 import { access } from './privacyAccess.ts'
 import type { PrivacyDeps } from './privacyDeps.ts'
 import { oneOf, SubjectParameters, tags } from './privacySchemas.ts'
@@ -26,7 +26,7 @@ export const exportRoute =
           querystring: strictObject(SubjectParameters),
           description:
             'Returns JSON lines `{ "kind": "link" | "event" | "rejected_event" | "list_member", "data": {…} }`: the data that the ' +
-            `organization’s sites recorded, and the lists with the subject. Not charged. Recorded in the audit log. At most ${exportsPerDay} exports in 24 hours. ${oneOf}`,
+            `organization’s sites recorded, and the lists with the subject. Not charged. Recorded in the audit log. At most ${exportsPerDay} exports in 24 hours; each ${browsersPerExport} browsers of a person count as one. ${oneOf}`,
           response: {
             200: {
               description: 'One line for each record.',
@@ -40,11 +40,12 @@ export const exportRoute =
       async ({ principal, query }, reply) => {
         requireOrganizationAdmin(principal)
         const subject = readSubject(query)
-        await noteExport(postgres, principal, Object.keys(query)[0]!)
         const queryExecutor = openQueryExecutor(principal, {
           effort: 'scan',
           signal: untilClosed(reply),
         })
+        const browsers = await countBrowsers(queryExecutor, principal.organizationId, subject)
+        await noteExport(postgres, principal, Object.keys(query)[0]!, browsers)
         const lines = exportSubject({ queryExecutor, postgres }, principal.organizationId, subject)
         // The first line is read before the response begins, so an early failure returns an error instead of
         // a truncated response.
