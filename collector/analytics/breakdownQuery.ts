@@ -5,8 +5,8 @@ import { payloadOf, selectionConditions } from '../events/query/filterSql.ts'
 import { freeSql } from '../events/query/freeAnswers.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
-import { namesOf } from './filterPredicate.ts'
-import { type GoalCounts, goalColumns } from './goalColumns.ts'
+import { filterPredicate, namesOf } from './filterPredicate.ts'
+import { type GoalCounts, goalValue, visitorGoalColumns } from './goalColumns.ts'
 import type { GoalConditions } from './goals.ts'
 import { rolledFigures, rolledSettings, rolledTotalColumns } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
@@ -28,7 +28,7 @@ export interface BreakdownAsked {
 /**
  * Selects the values of several fields with the most visitors, and one more than the limit. Fields are names
  * of the field table or paths into event_data. One scan reads them all. With counts of days, these have all
- * of the fields.
+ * of the fields. With a goal, another scan finds the visitors who reach it.
  */
 export function breakdownsQuery(
   plan: AnalyticsPlan,
@@ -52,18 +52,13 @@ FROM ${rolledFigures(plan, rolled, by, bind)}
 GROUP BY dimension, value`
     }
     const where = selectionConditions(plan, bind).join('\n  AND ')
-    const { declared, from } = eventsSource(
-      plan,
-      [...fields, ...namesOf([goal?.filters ?? []])],
-      bind,
-    )
-    const columns = [
-      ...scanned,
-      totalColumns,
-      ...goalColumns(goal, bind('UUID', plan.scope.organizationId), bind),
-    ]
+    const { declared, from } = eventsSource(plan, fields, bind)
+    const columns = [...scanned, totalColumns, ...(goal ? [visitorGoalColumns] : [])]
+    const joined = goal
+      ? `\nANY LEFT JOIN (\n${reachedSql(plan, goal, bind)}\n) AS reached ON _reached_by = cookie_id`
+      : ''
     return `${declared}SELECT ${columns.join(',\n  ')}
-FROM ${from}
+FROM ${from}${joined}
 WHERE ${where}${sets}`
   }
   return {
@@ -73,6 +68,22 @@ LIMIT ${bind('UInt32', limit + 1)} BY dimension
 ${rolled ? `${rolledSettings},` : 'SETTINGS'} force_grouping_standard_compatibility = 1`,
     params,
   }
+}
+
+/**
+ * Returns SQL with one row for each visitor who reaches the goal, with the cookie `_reached_by`. `_goal_events`
+ * is the number of their events of the plan that reach it, `_goal_value` the sum of the values.
+ */
+function reachedSql(plan: AnalyticsPlan, goal: GoalConditions, bind: Bind): string {
+  const { declared, from } = eventsSource(plan, namesOf([goal.filters]), bind)
+  const where = [
+    ...selectionConditions(plan, bind),
+    filterPredicate(goal.filters, bind('UUID', plan.scope.organizationId), bind),
+  ]
+  return `${declared}SELECT cookie_id AS _reached_by, count() AS _goal_events, sum(${goalValue(goal, bind)}) AS _goal_value
+FROM ${from}
+WHERE ${where.join('\n  AND ')}
+GROUP BY cookie_id`
 }
 
 /** A dimension: SQL of its name and of its value. */

@@ -39,10 +39,16 @@ const Value = Type.Object(
         {
           events: Type.Integer({
             description:
-              'Events that meet the goal: of the value, or of the sessions with the value.',
+              'Events that reach the goal: of a session field in the sessions with the value, otherwise by the visitors ' +
+              'of the value.',
           }),
-          visitors: Type.Integer({ description: 'Distinct cookies of these.' }),
-          rate: Type.Number({ description: 'Of the visitors of the value, those of the goal.' }),
+          visitors: Type.Integer({
+            description:
+              'Visitors of the value who reach the goal: distinct cookies of these events.',
+          }),
+          rate: Type.Number({
+            description: 'Share of the visitors of the value who reach the goal, from 0 to 1.',
+          }),
           revenue: Revenue,
         },
         { title: 'AnalyticsValueGoal', additionalProperties: false },
@@ -69,7 +75,10 @@ const describe = {
   description:
     'Returns the values of each dimension with the most visitors; of entry_page and exit_page those with the most ' +
     'sessions. Fields of sessions (the parameter filter lists them) count the events of the sessions with the value; ' +
-    'other fields count the events with the value. Share links omit values that may identify a person.',
+    'other fields count the events with the value. With `goal`, each value also has conversions. For a field of ' +
+    'sessions, these are the events that reach the goal in the sessions with the value. For any other field, they are ' +
+    'the events that reach the goal by visitors who have an event with the value in the window. The order of the two ' +
+    'events does not matter, and both must match the filter. Share links omit values that may identify a person.',
   querystring: strictObject({
     ...selectionQuery,
     dimensions: Type.String({

@@ -1,5 +1,4 @@
 import type { Bind } from '../events/query/bind.ts'
-import { filterPredicate } from './filterPredicate.ts'
 import type { GoalConditions } from './goals.ts'
 
 /** Counts for a goal: its events, their distinct cookies, and the sum of their values. */
@@ -18,19 +17,12 @@ export const goalValue = ({ valuePath }: GoalConditions, bind: Bind): string =>
 /** Returns SQL of the sum of values (SQL). */
 export const sumOfValues = (values: string): string => `toFloat64(sum(${values}))`
 
-/** Returns SQL of the columns of GoalCounts over rows of events; none without a goal. */
-export const goalColumns = (
-  goal: GoalConditions | null,
-  organization: string,
-  bind: Bind,
-): readonly string[] =>
-  goal
-    ? [
-        `countIf(${filterPredicate(goal.filters, organization, bind)} AS _met) AS goal_events`,
-        'uniqExactIf(cookie_id, _met) AS goal_visitors',
-        `${sumOfValues(`if(_met, ${goalValue(goal, bind)}, 0)`)} AS goal_value`,
-      ]
-    : []
+/**
+ * SQL of the columns of GoalCounts over rows of events, each with `_goal_events` and `_goal_value` of its
+ * visitor. Each visitor counts once, however many of the events are theirs.
+ */
+export const visitorGoalColumns = `length(groupUniqArrayIf((cookie_id, _goal_events, _goal_value), _goal_events > 0) AS _reached) AS goal_visitors,
+  arraySum(_reached.2) AS goal_events, toFloat64(arraySum(_reached.3)) AS goal_value`
 
 /**
  * Returns SQL of these columns over rows of sessions, which have `_goal_events`, `_goal_value` and

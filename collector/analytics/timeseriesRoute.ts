@@ -18,7 +18,7 @@ import {
   readFiguresRequest,
   selectionQuery,
 } from './figuresRequest.ts'
-import { conditionsOf, type GoalConditions, readGoals } from './goals.ts'
+import { conditionsOf, type GoalConditions, readGoal, readGoals } from './goals.ts'
 import { ImportedPoints, readImportedPoints } from './imported/importedDays.ts'
 import {
   type Interval,
@@ -53,7 +53,7 @@ const Point = Type.Object(
     }),
     converted: Nullable(Type.Integer(), {
       description:
-        'Distinct cookies that reach any goal in the interval. Null without `include=conversions`.',
+        'Distinct cookies that reach any goal, or `goal`, in the interval. Null without `include=conversions`.',
     }),
   },
   { title: 'AnalyticsPoint', additionalProperties: false },
@@ -82,6 +82,13 @@ const describe = {
       Type.String({
         description: `Comma-separated: ${includes.join(', ')}. Sessions add bounce rate and time on page; conversions require project_id.`,
         examples: ['sessions'],
+      }),
+    ),
+    goal: Type.Optional(
+      Type.String({
+        description:
+          'The name of a goal of the project, which alone counts as a conversion. Requires include=conversions.',
+        examples: ['Ordered'],
       }),
     ),
   }),
@@ -117,8 +124,12 @@ export const timeseriesRoute =
         const starts = startsOf(interval, plan.window, plan.zone)
         if (!starts)
           throw invalidParameter('interval', `must result in at most ${pointsMax} points`)
-        const goals = include.includes('conversions')
-          ? await readGoalConditions(deps, request.principal, request.query.project_id)
+        const { project_id, goal } = request.query
+        const hasConversions = include.includes('conversions')
+        if (goal !== undefined && !hasConversions)
+          throw invalidParameter('goal', 'requires include=conversions')
+        const goals = hasConversions
+          ? await readGoalConditions(deps, request.principal, project_id, goal)
           : null
         const wanted: Wanted = {
           interval,
@@ -150,8 +161,10 @@ async function readGoalConditions(
   { postgres }: ReadDeps,
   principal: Principal,
   project: string | undefined,
+  name: string | undefined,
 ): Promise<GoalConditions[]> {
   if (project === undefined) throw invalidParameter('include', 'conversions require project_id')
+  if (name !== undefined) return [conditionsOf(await readGoal(postgres, principal, project, name))]
   const { projectId } = await projectFor(postgres, principal, 'events', project, 'read')
   const { goals } = await readGoals(postgres, projectId)
   return goals.map(conditionsOf)

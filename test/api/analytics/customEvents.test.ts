@@ -133,7 +133,7 @@ test('a goal with a value has revenue, to the cent, in total and by source', asy
             ['Direct', { value: 19.99, currency: 'EUR' }],
           ])
         : new Map([
-            ['page_view', { value: 0, currency: 'EUR' }],
+            ['page_view', { value: 0.3, currency: 'EUR' }],
             ['custom', { value: 20.29, currency: 'EUR' }],
           ]),
     )

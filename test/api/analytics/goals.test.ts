@@ -133,6 +133,24 @@ test('a series counts who reaches any goal in each interval; a parameter of anot
   ).toEqual(
     timeseries.map(({ start_ms }) => [start_ms, days.get(Number(start_ms))?.size ?? 0, null]),
   )
+  const asked = await get('/api/v1/analytics/timeseries', {
+    ...series,
+    include: 'conversions',
+    goal: 'Ordered',
+  })
+  const orderDays = new Set([5_000, 4_000].map((ago) => Math.floor((now - ago) / 86_400_000)))
+  expect(
+    (asked.json() as { timeseries: Row[] }).timeseries.map(({ converted }) => converted),
+  ).toEqual(
+    timeseries.map(({ start_ms }) =>
+      orderDays.has(Math.floor(Number(start_ms) / 86_400_000)) ? 1 : 0,
+    ),
+  )
+  for (const query of [{ goal: 'Ordered' }, { include: 'conversions', goal: 'Nothing' }])
+    expect((await get('/api/v1/analytics/timeseries', query)).json()).toMatchObject({
+      error: 'invalid_parameter',
+      parameter: 'goal',
+    })
   expect((await get('/api/v1/analytics/timeseries', { include: 'hem' })).json()).toMatchObject({
     error: 'invalid_parameter',
     parameter: 'include',

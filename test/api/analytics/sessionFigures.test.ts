@@ -238,7 +238,7 @@ test('a breakdown counts what happens in the sessions of each value', async () =
   })
 })
 
-test('with a goal, each value has the conversions of its sessions, or of its events', async () => {
+test('with a goal, each value has the conversions of its sessions, or of the visitors of its events', async () => {
   const isOrder = ({ page_path }: Seen) => page_path === '/thanks'
   const goalOf = (seen: readonly Seen[]) => {
     const visitors = visitorsOf(seen.filter(isOrder))
@@ -252,7 +252,7 @@ test('with a goal, each value has the conversions of its sessions, or of its eve
   await forAll(async (one, sessions) => {
     const { breakdowns } = await get<Breakdowns>('breakdown', {
       ...queryOf(one),
-      dimensions: 'source,entry_page,event_type',
+      dimensions: 'source,entry_page,event_type,page_path,event_data.name',
       goal: 'Ordered',
       limit: 1_000,
     })
@@ -268,10 +268,33 @@ test('with a goal, each value has the conversions of its sessions, or of its eve
         new Map([...groups].map(([value, of]) => [value, goalOf(selectedOf(of))])),
       )
     }
-    const byType = groupsBy(selectedOf(sessions), ({ event_type }) => event_type)
-    expect(found('event_type')).toEqual(
-      new Map([...byType].map(([type, seen]) => [type, goalOf(seen)])),
-    )
+    const seen = selectedOf(sessions)
+    const orders = groupsBy(seen.filter(isOrder), ({ cookie_id }) => cookie_id)
+    const fieldsOfEvents: Record<string, (event: Seen) => string | null> = {
+      event_type: ({ event_type }) => event_type,
+      page_path: ({ page_path }) => page_path,
+      'event_data.name': () => null,
+    }
+    for (const [name, fieldOf] of Object.entries(fieldsOfEvents))
+      expect(found(name)).toEqual(
+        new Map(
+          [...groupsBy(seen, fieldOf)].map(([value, of]) => {
+            const all = [...new Set(of.map(({ cookie_id }) => cookie_id))]
+            const reached = all
+              .flatMap((cookie) => [orders.get(cookie) ?? []])
+              .filter((of) => of[0])
+            return [
+              value,
+              {
+                events: reached.flat().length,
+                visitors: reached.length,
+                rate: reached.length / all.length,
+                revenue: null,
+              },
+            ]
+          }),
+        ),
+      )
   })
   const query = { project_id: projectId, dimensions: 'source', goal: 'Nothing' }
   await expect(get('breakdown', query)).rejects.toThrow(/goal of the project: .*Ordered/)
