@@ -146,6 +146,12 @@ test('a chosen goal adds its conversions and rate to every panel, and the addres
     )
     expect(await column(4)).toEqual(goals.map(({ rate }) => percent.format(rate)))
   }
+  const { conversions } = await it.analytics<{ conversions: { name: string; visitors: number }[] }>(
+    'conversions',
+    month,
+  )
+  const orders = conversions.find(({ name }) => name === 'Order')!.visitors
+  await eventually(() => it.numberOf('Conversions')).toBe(orders)
   expect(await violations(it.page)).toEqual([])
   expect(await sticksOut(it.page)).toEqual([])
   await keepScreenshots(it.page, 'panels-goal')

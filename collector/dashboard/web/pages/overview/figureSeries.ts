@@ -4,8 +4,8 @@ import { type Interval, intervalFor, intervalsFor, nextOf } from '../../charts/b
 import { urlValue } from '../../urlState.ts'
 import { type QueryState, useQueryOf } from '../../useQuery.ts'
 import { type Days, type Window, wholeOf } from '../../view/periods.ts'
-import type { ViewQuery } from '../../view/view.ts'
 import { zone } from '../../zone.ts'
+import type { PanelQuery } from './breakdown.ts'
 import { type Metric, metricOf } from './metrics.ts'
 
 type Point = Answer<'getAnalyticsTimeseries'>['timeseries'][number]
@@ -45,18 +45,19 @@ export function chosenInterval(days: Days): { interval: Interval; intervals: Int
   return { intervals, interval: intervals.find((one) => one === asked) ?? intervalFor(whole) }
 }
 
-/** Reads the points of a metric. A hook. */
+/** Reads the points of a metric; conversions are those of the goal, or of any without one. A hook. */
 export function useSeries(
-  query: ViewQuery,
+  { goal, ...query }: PanelQuery,
   compared: Window | null,
   days: Days,
   interval: Interval,
   metric: Metric,
 ): QueryState<Asked> & { isStale: boolean } {
   const { include } = metricOf(metric)
-  return useQueryOf(JSON.stringify([query, compared, interval, include]), async () => {
+  const more = { interval, include, ...(include === 'conversions' && goal ? { goal } : {}) }
+  return useQueryOf(JSON.stringify([query, compared, more]), async () => {
     const ask = async (window: Partial<Window>) =>
-      (await api.getAnalyticsTimeseries({ ...query, ...window, interval, include })).timeseries
+      (await api.getAnalyticsTimeseries({ ...query, ...window, ...more })).timeseries
     const [points, before] = await Promise.all([ask({}), compared && ask(compared)])
     return {
       interval,

@@ -25,6 +25,7 @@ export function Headline({
   view,
   query,
   compared,
+  goal,
   now,
   before,
   annotations,
@@ -33,6 +34,8 @@ export function Headline({
   view: View
   query: ViewQuery
   compared: Window | null
+  /** The name of the goal that alone counts as a conversion. */
+  goal: string | undefined
   now: Figures
   before: Figures | null
   annotations: readonly AnalyticsAnnotation[] | undefined
@@ -41,7 +44,7 @@ export function Headline({
 }) {
   const [metric, choose] = urlChoice('metric', shownMetrics())
   const { interval, intervals } = chosenInterval(view.days)
-  const asked = useSeries(query, compared, view.days, interval, metric)
+  const asked = useSeries({ ...query, goal }, compared, view.days, interval, metric)
   const shown = useRef<{ asked: unknown; series: FigureSeries } | null>(null)
   const series = asked.value && seriesOf(asked.value, metric)
   // The chart stays until the points of another metric have arrived.
@@ -49,7 +52,7 @@ export function Headline({
     shown.current = { asked: asked.value, series }
   return (
     <section class="card headline" aria-label="Figures of the period">
-      <Tiles now={now} before={before} metric={metric} choose={choose} />
+      <Tiles now={now} before={before} goal={goal} metric={metric} choose={choose} />
       <div class="chart-tools">
         <select
           aria-label="Interval"

@@ -31,6 +31,7 @@ export function Overview({
 }) {
   const { view, query, compared } = useView(projectId)
   const { figures, conversions } = useFigures(query, compared, hasGoals)
+  const goal = isShared() ? undefined : chosenGoal()
   const annotations = useQuery(isShared() ? async () => [] : readAnnotations(projectId))
   const bots = figures.value?.bots
   const isEmpty =
@@ -64,9 +65,12 @@ export function Overview({
                   view={view}
                   query={query}
                   compared={compared}
-                  now={{ ...overview, converted: convertedOf(conversions.value) }}
+                  goal={goal}
+                  now={{ ...overview, converted: convertedOf(conversions.value, goal) }}
                   before={
-                    before ? { ...before, converted: convertedOf(conversions.value?.before) } : null
+                    before
+                      ? { ...before, converted: convertedOf(conversions.value?.before, goal) }
+                      : null
                   }
                   annotations={annotations.value}
                 >
@@ -75,11 +79,7 @@ export function Overview({
                   )}
                 </Headline>
                 {imported && <Imported view={view} query={query} totals={imported} />}
-                <Panels
-                  query={query}
-                  goal={isShared() ? undefined : chosenGoal()}
-                  visitors={overview.visitors}
-                >
+                <Panels query={query} goal={goal} visitors={overview.visitors}>
                   {hasGoals && <GoalsPanel projectId={projectId} query={conversions} />}
                   {!isShared() && <CompaniesPanel projectId={projectId} />}
                 </Panels>
@@ -117,7 +117,12 @@ function useFigures(query: View['query'], compared: View['compared'], hasGoals: 
   return { figures, conversions }
 }
 
-/** Number of visitors who reach a goal; null until it is loaded, and without goals. */
+/** Number of visitors who reach the goal, or any goal without one; null until it is loaded, and without goals. */
 const convertedOf = (
   found: Pick<Conversions, 'conversions' | 'converted'> | null | undefined,
-): number | null => (found && found.conversions.length > 0 ? found.converted.visitors : null)
+  goal: string | undefined,
+): number | null => {
+  if (!found || found.conversions.length === 0) return null
+  if (goal === undefined) return found.converted.visitors
+  return found.conversions.find(({ name }) => name === goal)?.visitors ?? null
+}

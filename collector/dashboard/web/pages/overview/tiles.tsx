@@ -13,18 +13,22 @@ export const shownMetrics = (): Metric[] =>
 export function Tiles({
   now,
   before,
+  goal,
   metric: shown,
   choose,
 }: {
   now: Figures
   before: Figures | null
+  /** The name of the goal that alone counts as a conversion. */
+  goal: string | undefined
   metric: Metric
   choose(metric: Metric): void
 }) {
   return (
     <ul class="tiles">
       {shownMetrics().map((metric) => {
-        const { name, of, format, title } = metricOf(metric)
+        const { name, of, format, title: usual } = metricOf(metric)
+        const title = metric === 'conversions' && goal ? `Visitors who reach ${goal}` : usual
         return (
           <li key={metric}>
             <button
