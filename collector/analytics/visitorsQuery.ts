@@ -1,6 +1,6 @@
 import { hemNumber } from '../../schemas/fields.ts'
 import { bindings } from '../events/query/bind.ts'
-import { outsideReferrer } from '../events/query/sessionSplit.ts'
+import { direct, fieldOfEvent } from '../events/query/sessionFields.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { levelsSql } from './funnelQuery.ts'
@@ -46,8 +46,8 @@ const anyEvent: FunnelSteps = { steps: [[]], withinMs: 1 }
 /** Columns that have the value of the visitor's latest event. */
 const latest = ['country', 'device_type', 'browser', 'os'] as const
 
-/** Where an event came from: its campaign, else another site. */
-const sourceOfEvent = `coalesce(nullIf(utm_source, ''), nullIf(${outsideReferrer}, ''))`
+/** The named source of an event, as breakdowns name it; null for `Direct`. */
+const sourceOfEvent = `nullIf(${fieldOfEvent('source')}, '${direct}')`
 
 /** The visitors that figures count, the one seen last first, and one more than the limit. */
 export function visitorsQuery(plan: AnalyticsPlan, asked: VisitorsAsked): Query {

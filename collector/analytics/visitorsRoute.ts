@@ -71,7 +71,7 @@ const describe = {
               pages: Type.Integer({ description: 'How many of the events are page views.' }),
               source: Nullable(Type.String(), {
                 description:
-                  'The `utm_source` of the first event, or the other site that it came from. Null: direct.',
+                  'The source of the first event, named as in a breakdown by source, such as Google. Null: direct.',
               }),
               country: Nullable(Type.String(), {
                 description: 'ISO 3166-1 code, of the last event.',

@@ -4550,7 +4550,7 @@ export interface components {
             last_ms: number;
             /** @description How many of the events are page views. */
             pages: number;
-            /** @description The `utm_source` of the first event, or the other site that it came from. Null: direct. */
+            /** @description The source of the first event, named as in a breakdown by source, such as Google. Null: direct. */
             source: string | null;
             /** @description ISO 3166-1 code, of the last event. */
             country: string | null;

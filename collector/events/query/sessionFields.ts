@@ -21,7 +21,7 @@ const channels = [
 ] as const
 
 /** The source of sessions without a campaign, click id or outside referrer. */
-const direct = 'Direct'
+export const direct = 'Direct'
 
 /** Fields of events whose value for a session comes from its first event. */
 const firstEventFields = [

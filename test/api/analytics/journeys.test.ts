@@ -229,6 +229,7 @@ describe('visitors', () => {
 
   test('are listed with their pages, the source of the first event, and the place and device of the last', async () => {
     const [project_id, cookie_id, direct] = [randomUUID(), randomUUID(), randomUUID()]
+    const [searched, mailed] = [randomUUID(), randomUUID()]
     const at = (agoMs: number, more: object) =>
       eventOf(midnight, agoMs, {
         project_id,
@@ -245,9 +246,13 @@ describe('visitors', () => {
       at(8_000, { referrer_url: 'https://shop.example/', event_type: 'click', country: 'FR' }),
       at(7_000, { referrer_url: 'https://shop.example/', country: 'DE', device_type: 'mobile' }),
       at(6_000, { cookie_id: direct, referrer_url: 'https://shop.example/', country: null }),
+      at(5_000, { cookie_id: searched, referrer_url: 'https://www.google.de/' }),
+      at(4_000, { cookie_id: mailed, page_url: 'https://shop.example/?utm_source=newsletter' }),
     ])
     const found = await allVisitors({ project_id })
     expect(found).toMatchObject([
+      { cookie_id: mailed, source: 'Newsletter' },
+      { cookie_id: searched, source: 'Google' },
       { cookie_id: direct, pages: 1, source: null, country: null },
       {
         cookie_id,
