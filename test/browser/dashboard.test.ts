@@ -126,6 +126,7 @@ describe('from the first sign-in to a key that reads its first event', () => {
     await button(page, 'New key').click()
     await page.getByLabel('Name', { exact: true }).fill('Warehouse import')
     await page.getByLabel('Scope').selectOption('Only Example shop')
+    expect(await page.getByRole('radio', { name: /^Read\s?Events/ }).isChecked()).toBe(true)
     await button(page, 'Create key').click()
     await heading(page, '“Warehouse import” is ready').waitFor()
     expect(await focused(page)).toBe('“Warehouse import” is ready')

@@ -59,7 +59,7 @@ export function NewKeyDialog({
   return (
     <Dialog title="New API key" close={close}>
       <Form
-        values={{ mode: 'live', role: asMuchAsI, expiry: 'never' }}
+        values={{ mode: 'live', role: 'read', expiry: 'never' }}
         submit={async ({ name = '', mode, project_id, role, expiry = 'never' }) =>
           created(
             await api.createApiKey({
@@ -85,6 +85,10 @@ export function NewKeyDialog({
         />
         <Choice name="mode" label="Mode" options={modes} />
         <Choice name="role" label="Permissions" options={roles} />
+        <p class="hint">
+          Choose the least that the program needs. Anybody with the key and its secret has these
+          permissions.
+        </p>
         <Select
           name="project_id"
           label="Scope"
