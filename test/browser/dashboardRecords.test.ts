@@ -115,6 +115,11 @@ test('an integration is checked, an export sends to it, and its run says what be
   await page.getByLabel('Integration', { exact: true }).selectOption('Our own')
   await button(page, 'Create export').click()
   await page.getByRole('heading', { name: 'To ourselves', level: 1 }).waitFor()
+  const exportUrl = page.url()
+  await show(inProject('exports'), 'Exports')
+  const sent = page.locator('table.data').getByRole('link', { name: 'Checkout visitors' })
+  expect(await sent.getAttribute('href')).toMatch(/\/audiences\/[\w-]+$/)
+  await page.goto(exportUrl)
   await button(page, 'Run now…').click()
   await page
     .locator('dialog')

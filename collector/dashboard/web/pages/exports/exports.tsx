@@ -3,8 +3,8 @@ import { api, type Export } from '../../api.ts'
 import { ListPage } from '../../components/listPage.tsx'
 import { exactTime } from '../../components/time.ts'
 import { useProjectPath } from '../../projectPath.ts'
-import { go } from '../../router.tsx'
-import { useListQuery } from '../../useQuery.ts'
+import { go, Link } from '../../router.tsx'
+import { useListQuery, useQuery } from '../../useQuery.ts'
 import { destinationNames, formatNames } from '../integrations/destinationFields.ts'
 import { ExportDialog } from './exportDialog.tsx'
 
@@ -15,6 +15,16 @@ export function Exports({ projectId }: { projectId: string }) {
     (cursor) => api.listExports({ project_id: projectId, cursor }),
     ({ exports }) => exports,
   )
+  const names = useQuery(async () => {
+    const [{ audiences }, { lists }] = await Promise.all([
+      api.listAudiences({ project_id: projectId }),
+      api.listLists({ project_id: projectId }),
+    ])
+    return new Map([...audiences, ...lists].map(({ id, name }) => [id, name]))
+  })
+  /** The name of the audience or list, or its kind until the name is loaded. */
+  const nameOf = ({ audience_id, list_id }: Export) =>
+    names.value?.get(audience_id ?? list_id ?? '') ?? (audience_id ? 'Audience' : 'List')
   const [isCreating, setCreating] = useState(false)
   const create = (
     <button type="button" class="primary" onClick={() => setCreating(true)}>
@@ -37,8 +47,15 @@ export function Exports({ projectId }: { projectId: string }) {
         { name: 'name', label: 'Name', value: ({ name }: Export) => name },
         {
           name: 'of',
-          label: 'Of',
-          value: ({ audience_id }: Export) => (audience_id ? 'an audience' : 'a list'),
+          label: 'Sends',
+          value: nameOf,
+          show: (of: Export) => (
+            <Link
+              href={pathTo(of.audience_id ? `audiences/${of.audience_id}` : `lists/${of.list_id}`)}
+            >
+              {nameOf(of)}
+            </Link>
+          ),
         },
         {
           name: 'to',
