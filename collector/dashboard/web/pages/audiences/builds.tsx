@@ -52,7 +52,9 @@ export function Builds({ audience }: { audience: Audience }) {
             value: ({ status }: Build) => status,
             show: ({ status, progress, error }: Build) => (
               <>
-                <span class={`badge ${status === 'failed' ? 'bad' : ''}`}>{status}</span>
+                <span class={`badge ${status === 'failed' ? 'bad' : ''}`}>
+                  {status === 'unloading' ? 'preparing records' : status}
+                </span>
                 {status === 'unloading' && ` ${Math.round(progress * 100)} %`}
                 {error && ` ${error}`}
               </>
@@ -77,7 +79,7 @@ export function Builds({ audience }: { audience: Audience }) {
           },
           {
             name: 'served',
-            label: 'Served',
+            label: 'In use',
             value: ({ is_served }: Build) => (is_served ? 'yes' : null),
           },
         ]}

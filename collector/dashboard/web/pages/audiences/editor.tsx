@@ -176,14 +176,14 @@ function RefreshChoice({
 }) {
   return (
     <label>
-      Built{' '}
+      Members updated{' '}
       <select
         value={refresh}
         onChange={({ currentTarget: { value } }) => change(value as Audience['refresh'])}
       >
-        <option value="manual">when it is changed</option>
-        <option value="hourly">hourly</option>
-        <option value="daily">daily</option>
+        <option value="manual">only after a change of the definition</option>
+        <option value="hourly">every hour</option>
+        <option value="daily">every day</option>
       </select>
     </label>
   )

@@ -95,8 +95,8 @@ function LeafFields({
             ['', 'any'],
             ...choices.eventTypes.map((type): Option => [type, labelOfValue('event_type', type)]),
           ])}
-          {number('at_least', 'At least', leaf.at_least, 1, 1_000_000)}
-          {number('within_days', 'Within days', leaf.within_days, 1, 365)}
+          {number('at_least', 'At least times', leaf.at_least, 1, 1_000_000)}
+          {number('within_days', 'In the last days', leaf.within_days, 1, 365)}
           <EventConditions leaf={leaf} choices={choices} change={change} />
         </>
       )

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Answer } from '../../../../api/client/index.ts'
 import { eventTime } from '../../format.ts'
+import { labelOfValue } from '../../view/labels.ts'
 
 type EventTrace = Answer<'traceEvent'>
 
@@ -93,7 +94,7 @@ function storedSteps(
     {
       name: 'Accepted',
       state: 'yes',
-      text: `as ${event.event_type}, which happened ${eventTime(event.timestamp)}`,
+      text: `as “${labelOfValue('event_type', event.event_type)}”, which happened ${eventTime(event.timestamp)}`,
     },
     {
       name: 'Duplicate',

@@ -56,10 +56,11 @@ function Store({
 const lagMsMax = 10_000
 
 type Collector = OperatorStatus['collectors'][number]
-const stateOf = ({ is_shipping, lag_ms, released_at }: Collector): string | null =>
+/** A collector without anything to report is ready: it ships when it has events and the lease. */
+const stateOf = ({ is_shipping, lag_ms, released_at }: Collector): string =>
   [released_at && 'Stopped', is_shipping && 'Holds the lease', lag_ms > lagMsMax && 'Behind']
     .filter(Boolean)
-    .join(', ') || null
+    .join(', ') || 'Ready'
 const collectorColumns: Column<Collector>[] = [
   {
     name: 'machine',
@@ -79,7 +80,7 @@ const collectorColumns: Column<Collector>[] = [
       <span
         class={`badge ${collector.lag_ms > lagMsMax ? 'bad' : collector.is_shipping ? '' : 'quiet'}`}
       >
-        {stateOf(collector) ?? 'Waits'}
+        {stateOf(collector)}
       </span>
     ),
   },
