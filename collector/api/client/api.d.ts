@@ -2766,7 +2766,7 @@ export interface paths {
         };
         /**
          * Export the data of a person or a browser
-         * @description Returns JSON lines `{ "kind": "link" | "event" | "rejected_event" | "list_member", "data": {…} }`: the data that the organization’s sites recorded, and the lists with the subject. Not charged. Recorded in the audit log. At most 100 exports in 24 hours. Give exactly one of hem, email and cookie_id.
+         * @description Returns JSON lines `{ "kind": "link" | "event" | "rejected_event" | "list_member", "data": {…} }`: the data that the organization’s sites recorded, and the lists with the subject. Not charged. Recorded in the audit log. At most 100 exports in 24 hours; each 20 browsers of a person count as one. Give exactly one of hem, email and cookie_id.
          */
         get: operations["exportSubject"];
         put?: never;
