@@ -27906,7 +27906,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
+            /** @description `code` is one of: `invalid_state`, `count_limit_reached`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. `count_limit_reached`: the number of objects has reached its limit. */
             409: {
                 headers: {
                     [name: string]: unknown;

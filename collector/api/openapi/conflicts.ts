@@ -169,6 +169,7 @@ const conflicts: readonly Conflict[] = [
       'createShareLink',
       'createVisitAlert',
       'createWebhook',
+      'exportSubject',
       'listDeadLetters',
       'replayDeadLetters',
     ],

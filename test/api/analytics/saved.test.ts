@@ -16,7 +16,7 @@ const keys = {
 }
 
 beforeAll(async () => {
-  events = await openEvents({ isGuarded: true })
+  events = await openEvents({ isGuarded: true, env: { FOOTFALL_RATE_LIMITS: 'false' } })
   const { postgres } = events
   for (const [organization, projects] of [
     [organizationId, [projectId, secondProject]],
