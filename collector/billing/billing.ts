@@ -44,10 +44,10 @@ export interface Usage {
 /**
  * Charges records before they are sent: those of an HTTP response (chargedRequest.ts), or those of a job. The
  * ledger stores the exact number of records before the first byte is sent. Errors, empty responses and test
- * keys are free. A client that disconnects after `settle` stays charged. If the service breaks off, it refunds the records
- * that it did not send. If the connection breaks before any response, the client can repeat the request with
- * the same Idempotency-Key. The repeat is free for 24 hours, for the records and the meter of the first
- * charge.
+ * keys are free. A client that disconnects after `settle` stays charged. If the service breaks off, it
+ * refunds the records that it did not send. If the connection breaks before any response, the client can
+ * repeat the request with the same Idempotency-Key. The repeat is free for 24 hours, for the records and the
+ * meter of the first charge.
  */
 export interface Billing {
   /**

@@ -10,6 +10,7 @@ import { ShipLeases } from '../../collector/ingest/shipper/shipLeases.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
 import { addShards } from '../../collector/ops/shards/addShards.ts'
 import { movePixel } from '../../collector/ops/shards/movePixel.ts'
+import { recordPlaces } from '../../collector/ops/shards/recordPlaces.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openDatabase, openForShipping } from '../../collector/platform/clickhouse/cluster.ts'
 import { deleteRows } from '../../collector/platform/clickhouse/deleteRows.ts'
@@ -254,6 +255,9 @@ test('an interrupted move hides its copy, and is continued or cancelled', async 
   }
   await expect(interrupted()).rejects.toThrow('killed')
   expect(await shardsOf(pixelId)).toHaveLength(2)
+  await expect(recordPlaces(postgres, all, all.shards)).rejects.toThrow(
+    new RegExp(`pixel ${pixelId} has events on the shards \\d and \\d`),
+  )
   await expectAll()
   const other = [1, 2, 3].find((shard) => shard !== from && shard !== to)!
   await expect(movePixel(stores, { pixelId, to: other - 1 }, () => {})).rejects.toThrow(

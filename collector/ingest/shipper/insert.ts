@@ -26,6 +26,7 @@ export interface Batch {
 
 interface BatchSplit {
   parts: BatchPart[]
+  /** The version of the placement that decided the parts. */
   version: number | null
 }
 
@@ -50,13 +51,13 @@ export interface InsertOptions {
 
 /**
  * Inserts a batch as one block for each shard. If ClickHouse refuses its data, inserts all rows except invalid ones,
- * which become dead letters. Throws an error that a retry may fix; then insert the same batch again. An unavailable
- * shard does not delay the rows of others. Throws PlacementChanged if the batch must be read and prepared again.
+ * which become dead letters. Throws an error that a retry may fix; then insert the same batch again. If a shard is
+ * unavailable, a retry sends its rows alone. Throws PlacementChanged if the batch must be read and prepared again.
  */
 export async function insertBatch(options: InsertOptions, batch: Batch): Promise<void> {
   if (batch.payloads.length === 0) return
-  await options.clickhouse.placement?.placesForInsert([], batch.split?.version)
-  batch.split ??= await splitBatch(options, batch.payloads)
+  if (batch.split) await options.clickhouse.placement?.placesForInsert([], batch.split.version)
+  else batch.split = await splitBatch(options, batch.payloads)
   const waiting = batch.split.parts.filter(({ isStored }) => !isStored)
   // All of them end before a retry begins.
   const outcomes = await Promise.allSettled(waiting.map((part) => insertPart(options, batch, part)))

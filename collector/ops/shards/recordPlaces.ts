@@ -3,6 +3,7 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { allKnowMs, eventsOfShard, pauseLease } from '../../platform/clickhouse/placement.ts'
 import { type Lease, withLease } from '../../platform/postgres/lease.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { StartError } from '../../platform/startError.ts'
 
 const pollMs = 100
 
@@ -54,7 +55,7 @@ export async function arePlacesRecorded(postgres: Postgres, database: string): P
 
 /**
  * Records on which shard the events of each pixel are, so that the hash of its id no longer decides. `shards` are the
- * shards that may have events.
+ * shards that may have events. Throws StartError for a pixel with events on two of them.
  */
 export async function recordPlaces(
   postgres: Postgres,
@@ -64,6 +65,7 @@ export async function recordPlaces(
   const { database } = clickhouse
   await whilePaused(postgres, clickhouse, async (pause) => {
     const pixels = await Promise.all(shards.map(pixelsOf))
+    requireOnePlace(pixels)
     await pause.inTransaction(async (client) => {
       await client.query('DELETE FROM pixel_shards WHERE database = $1', [database])
       for (const [shard, pixelIds] of pixels.entries())
@@ -78,6 +80,20 @@ export async function recordPlaces(
       )
     })
   })
+}
+
+/** Throws StartError for a pixel that is among those of two shards. */
+function requireOnePlace(pixels: readonly (readonly string[])[]): void {
+  const places = new Map<string, number>()
+  for (const [shard, pixelIds] of pixels.entries())
+    for (const pixelId of pixelIds) {
+      const other = places.get(pixelId)
+      if (other !== undefined)
+        throw new StartError(
+          `pixel ${pixelId} has events on the shards ${other + 1} and ${shard + 1}. If it is being moved, end the move first (npx footfall shards). Otherwise delete its events on one of them`,
+        )
+      places.set(pixelId, shard)
+    }
 }
 
 async function pixelsOf(shard: ClickHouse): Promise<string[]> {

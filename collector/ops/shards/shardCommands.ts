@@ -2,6 +2,7 @@ import { isUuid } from '../../../schemas/uuid.ts'
 import type { Config } from '../../config.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { type Cluster, isSharded, openForShipping } from '../../platform/clickhouse/cluster.ts'
+import { hostOf } from '../../platform/clickhouse/migrate.ts'
 import { eventsOfShard } from '../../platform/clickhouse/placement.ts'
 import { requireShardSet } from '../../platform/clickhouse/shardSet.ts'
 import { LeaseHeldError } from '../../platform/postgres/lease.ts'
@@ -30,7 +31,7 @@ export const listShards = (config: Config): Promise<void> =>
     )
     const counts = await Promise.all(clickhouse.shards.map(countEvents))
     for (const [index, urls] of cluster.shards.entries()) {
-      const hosts = urls.map((url) => new URL(url).host).join(', ')
+      const hosts = urls.map((url) => hostOf({ url })).join(', ')
       const { pixels, events } = counts[index]!
       console.log(
         `${index + 1}  ${hosts}  weight ${rows[index]?.weight ?? 1}  pixels ${pixels}  events ${events.toLocaleString('en')}`,

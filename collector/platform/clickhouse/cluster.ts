@@ -136,13 +136,12 @@ const settingsOf = (cluster: Cluster): OwnSettings => ({
 
 /**
  * A query of events reads other tables once and sends their rows to the shards. Shards that cannot have
- * events of the pixel are skipped. An insert ends when all shards have stored their rows.
+ * events of the pixel are skipped.
  */
 const shardedSettings: OwnSettings = {
   distributed_product_mode: 'global',
   prefer_global_in_and_join: 1,
   optimize_skip_unused_shards: 1,
-  distributed_foreground_insert: 1,
 }
 
 /** ClickHouse confirms a row when most replicas have stored it. */
@@ -187,14 +186,17 @@ function throughShards(
       const { parts } = await splitByShard({ shards, placement }, await buffer(lines))
       await Promise.all(
         parts.map(({ shard, lines }) =>
-          shard.insertLines(eventsOfShard, streamOf(lines), token, queryId),
+          shard.insertLines(
+            eventsOfShard,
+            Readable.from(lines, { objectMode: false }),
+            token,
+            queryId,
+          ),
         ),
       )
     },
   }
 }
-
-const streamOf = (pieces: Buffer[]): Readable => Readable.from(pieces, { objectMode: false })
 
 /** Combines the replicas of a shard into one connection. A read retries the next replica at once. */
 function openReplicas(replicas: readonly ClickHouse[]): ClickHouse {

@@ -101,7 +101,7 @@ export class Placement {
     const known = await this.#latest()
     if (version !== undefined && known.version !== version)
       throw new PlacementChanged('shards have changed since the last try of this insert')
-    if (known.isPaused) throw new Error('inserts wait until a move of a pixel ends')
+    if (known.isPaused) throw new Error('inserts wait while a shard is added or a pixel is moved')
     let places = await this.#read(known, pixelIds)
     const missing = pixelIds.filter((pixelId) => !places.has(pixelId))
     if (missing.length > 0) {
