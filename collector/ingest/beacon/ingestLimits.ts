@@ -3,8 +3,15 @@ import { networkOf } from '../../api/access/network.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import type { Config } from '../../config.ts'
 
-/** Admits one more beacon of a pixel and an address, or rejects with 429. */
-export type IngestLimits = (pixelId: string, clientIp: string) => Promise<void> | undefined
+/**
+ * Admits a call with one or more beacons of a pixel and an address, or rejects with 429. A call that is admitted
+ * counts with all its beacons, so a call may be larger than the limit, but delays the next ones.
+ */
+export type IngestLimits = (
+  pixelId: string,
+  clientIp: string,
+  beacons?: number,
+) => Promise<void> | undefined
 
 /**
  * Limits floods, per worker process: beacons a second from one address (for IPv6 one /64) and for one pixel.
@@ -14,10 +21,13 @@ export function createIngestLimits({ beaconsPerIp, beaconsPerPixel }: Config): I
   const perIp = limiter(beaconsPerIp)
   const perPixel = limiter(beaconsPerPixel)
   if (!perIp && !perPixel) return () => undefined
-  return async (pixelId, clientIp) => {
+  return async (pixelId, clientIp, beacons = 1) => {
     try {
       await perIp?.consume(networkOf(clientIp))
       await perPixel?.consume(pixelId)
+      if (beacons === 1) return
+      await perIp?.penalty(networkOf(clientIp), beacons - 1)
+      await perPixel?.penalty(pixelId, beacons - 1)
     } catch (refusal) {
       const seconds = Math.max(1, Math.ceil((refusal as RateLimiterRes).msBeforeNext / 1000))
       throw new ApiError(429, 'rate_limited', 'Too many beacons. Wait, then send again.', {

@@ -16,7 +16,11 @@ import {
   shortPath,
 } from './segmentPaths.ts'
 import { describeBatch, describeMessage, type SegmentReceipt } from './segmentSchemas.ts'
+import { startInTurns } from './startInTurns.ts'
 import { readWriteKey, type WriteKey } from './writeKey.ts'
+
+/** Number of visitors after which other work of this process runs. A call may have thousands. */
+const visitorsOfTurn = 50
 
 const skipValidation = () => (value: unknown) => ({ value })
 
@@ -70,7 +74,7 @@ export function segmentRoutes(app: FastifyInstance, deps: BeaconDeps): void {
   }))
 }
 
-/** Accepts the messages of all visitors of a call. A call counts as one beacon for the rate limits. */
+/** Accepts the messages of all visitors of a call. Each visitor counts as one beacon for the rate limits. */
 async function accept(
   deps: BeaconDeps,
   request: FastifyRequest,
@@ -80,16 +84,17 @@ async function accept(
   const verifies = apiKey === undefined ? undefined : verifiesKey(deps, request, apiKey, apiSecret)
   let limited: ReturnType<BeaconDeps['limits']>
   // All wait for one answer of the limit, so that a call that is refused stores nothing.
-  const once: BeaconDeps = { ...deps, limits: (...of) => (limited ??= deps.limits(...of)) }
+  const once: BeaconDeps = {
+    ...deps,
+    limits: (pixelId, clientIp) => (limited ??= deps.limits(pixelId, clientIp, beacons.length)),
+  }
   const rejected: NonNullable<SegmentReceipt['rejected']> = []
   // Runs them concurrently, so that they share durable writes.
-  await Promise.all(
-    beacons.map(async ({ envelope, locale, places }) => {
-      const { receipt } = await acceptBeacon(once, senderOf(request, locale), envelope, verifies)
-      for (const { index: at, event_id: _, path, ...fault } of receipt.rejected)
-        rejected.push({ index: places[at]!, path: path.replace(/^\/event_data/, ''), ...fault })
-    }),
-  )
+  await startInTurns(beacons, visitorsOfTurn, async ({ envelope, locale, places }) => {
+    const { receipt } = await acceptBeacon(once, senderOf(request, locale), envelope, verifies)
+    for (const { index: at, event_id: _, path, ...fault } of receipt.rejected)
+      rejected.push({ index: places[at]!, path: path.replace(/^\/event_data/, ''), ...fault })
+  })
   if (rejected.length === 0) return { success: true }
   return { success: true, rejected: rejected.sort((a, b) => a.index - b.index) }
 }
