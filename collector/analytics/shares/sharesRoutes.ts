@@ -141,7 +141,7 @@ export const sharesRoutes =
           ? await readSegment(postgres, projectId, body.segment_id)
           : null
         const embedOrigins = (body.embed_origins ?? []).map(readOrigin)
-        const passwordHash = body.password ? await hashPassword(body.password) : null
+        const passwordHash = body.password ? await hashPassword(body.password, 'share') : null
         const { share, secret } = await inTransaction(postgres, (client) =>
           createShare(client, principal, secretBox, {
             projectId,

@@ -16,6 +16,8 @@ import { readPasswordHash } from './shares.ts'
 /** Attempts of one network, and of all networks together, so that nobody can lock out all other viewers. */
 const ofNetwork = { burst: 10, everySeconds: 30 }
 const ofAll = { burst: 100, everySeconds: 30 }
+/** Attempts of one network for all links together, because each costs tens of milliseconds. */
+const ofAllLinks = { burst: 50, everySeconds: 1 }
 
 /** POST /api/v1/analytics/shares/unlock: credentials for viewers who know the password of a share link. */
 export const unlockRoute =
@@ -55,10 +57,11 @@ export const unlockRoute =
         const hash = await readPasswordHash(postgres, secret)
         const link = sha256(secret).toString('base64url')
         await requireToken(postgres, [
+          { name: `share_password_network:${networkOf(ip)}`, ...ofAllLinks },
           { name: `share_password_both:${networkOf(ip)}:${link}`, ...ofNetwork },
           { name: `share_password:${link}`, ...ofAll },
         ])
-        if (!(await checkPassword(hash, password))) throw unauthorized.sharePasswordWrong()
+        if (!(await checkPassword(hash, password, 'share'))) throw unauthorized.sharePasswordWrong()
         return { secret: unlockedSecret(secret, hash) }
       },
     )

@@ -368,9 +368,10 @@ describe('a share link with options', () => {
   }
   const overviewOf = async (secret: string, query = {}) =>
     (await read('overview', { ...asked, ...query }, withShare(secret))).json().overview
-  const unlock = (secret: string, password: string) =>
+  const unlock = (secret: string, password: string, remoteAddress = '127.0.0.1') =>
     events.app.inject({
       method: 'POST',
+      remoteAddress,
       url: `${path}/unlock`,
       payload: { secret, password },
     })
@@ -452,6 +453,19 @@ describe('a share link with options', () => {
     expect(answers.filter((status) => status === 401).length).toBeLessThanOrEqual(11)
     expect(answers.at(-1)).toBe(429)
     expect((await unlock(another.secret, 'correct horse')).statusCode).toBe(429)
+  })
+
+  test('with a password takes a limited number of attempts of a network for all links together', async () => {
+    const links = await Promise.all(
+      Array.from({ length: 15 }, () => made({ password: 'correct horse' })),
+    )
+    const attempts = links.flatMap(({ secret }) => Array<string>(9).fill(secret))
+    const answers = await Promise.all(
+      attempts.map((secret) => unlock(secret, 'wrong horse', '192.0.2.7')),
+    )
+    expect(answers.map(({ statusCode }) => statusCode)).toContain(429)
+    // Another network still has attempts.
+    expect((await unlock(links[0]!.secret, 'correct horse', '192.0.2.8')).statusCode).toBe(200)
   })
 
   test('is framed by the origins that it names, and by no others', async () => {
