@@ -15,6 +15,9 @@ export function requestOf(
   const path = template.replace(/\{(\w+)\}/g, (_, name) => {
     const value = rest.get(name)
     if (value === undefined) throw new TypeError(`${name} is required by ${template}`)
+    // Such a segment would lead to another operation (RFC 3986, 5.2.4).
+    if (['', '.', '..'].includes(String(value)))
+      throw new TypeError(`${name} must not be empty, "." or ".." in ${template}`)
     rest.delete(name)
     return encodeURIComponent(String(value))
   })

@@ -87,7 +87,11 @@ class Client(Operations):
         def fill(match: re.Match[str]) -> str:
             if match[1] not in rest:
                 raise TypeError(f"{match[1]} is missing, which {template} names")
-            return urllib.parse.quote(_text(rest.pop(match[1])), safe="")
+            value = _text(rest.pop(match[1]))
+            # Such a segment would lead to another operation (RFC 3986, 5.2.4).
+            if value in ("", ".", ".."):
+                raise ValueError(f'{match[1]} must not be empty, "." or ".." in {template}')
+            return urllib.parse.quote(value, safe="")
 
         path = re.sub(r"\{(\w+)\}", fill, template)
         in_query = rest if method == "GET" else query_names.split("&")

@@ -44,6 +44,12 @@ def test_sends_bodies_query_and_path(client: Client) -> None:
     assert client.get_project(project_id=project_id)["project"]["project_id"] == project_id
 
 
+def test_refuses_a_value_that_would_lead_to_another_operation(client: Client) -> None:
+    for session_id in ("", ".", ".."):
+        with pytest.raises(ValueError, match="session_id must not be empty"):
+            client.end_session(session_id=session_id)
+
+
 def test_an_error_has_status_code_and_message(client: Client) -> None:
     with pytest.raises(ApiError) as caught:
         client.list_events(filter="nothing")

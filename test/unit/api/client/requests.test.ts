@@ -67,6 +67,13 @@ test('a call without what its path names is an error of the caller', async () =>
   await expect(call).rejects.toThrow('project_id is required by')
 })
 
+test('a value that would lead to another operation is an error of the caller', async () => {
+  for (const session_id of ['', '.', '..']) {
+    const call = sentBy((client) => client.endSession({ session_id }))
+    await expect(call).rejects.toThrow('session_id must not be empty, "." or ".."')
+  }
+})
+
 test('the table of operations names what a body cannot say', () => {
   const project = { name: 'project_id', in: 'query' }
   const body = (schema: object) => ({ content: { 'application/json': { schema } } })
