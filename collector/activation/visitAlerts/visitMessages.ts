@@ -66,11 +66,7 @@ export async function tellVisit(
   for (const email of await readersOf(client, projectId, match.member_ids, 'identity'))
     await mailTo(client, email, { subject, text: `${text}\n\n${url}\n` })
   if (match.has_chat_url)
-    await sendToChat(
-      client,
-      { visitAlertId: visit_alert_id },
-      `*${chatText(subject)}*\n${chatText(text)}\n${url}`,
-    )
+    await sendToChat(client, { visitAlertId: visit_alert_id }, `*${subject}*\n${text}\n${url}`)
 }
 
 /** The session so far, from its events, oldest first. */
@@ -102,7 +98,3 @@ function visitorText({ first_name, last_name, job_title, company_name, hem }: Ro
   const position = [job_title, company_name].filter(Boolean).join(', ')
   return [person || `hem ${hem}`, position].filter(Boolean).join(' · ')
 }
-
-/** Escapes the characters that Slack reads as markup, because visitors choose titles and addresses. */
-const chatText = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

@@ -99,6 +99,13 @@ export async function readersOf(
 /** The alert whose chat gets a message. */
 export type AlertId = { readonly alertId: string } | { readonly visitAlertId: string }
 
+/**
+ * Escapes the characters that Slack reads as markup, such as `<!channel>`. Visitors choose titles and addresses, and
+ * members choose names.
+ */
+const chatText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
 /** Sends a text to the chat of an alert, once the transaction commits. */
 export async function sendToChat(client: Queryable, id: AlertId, text: string): Promise<void> {
   await client.query(
@@ -108,7 +115,7 @@ export async function sendToChat(client: Queryable, id: AlertId, text: string): 
       uuidV7(),
       'alertId' in id ? id.alertId : null,
       'visitAlertId' in id ? id.visitAlertId : null,
-      JSON.stringify({ text }),
+      JSON.stringify({ text: chatText(text) }),
     ],
   )
   await wakeQueue(client, chatQueue)

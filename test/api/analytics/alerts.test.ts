@@ -227,10 +227,8 @@ describe('an alert', () => {
       member_ids: [owner],
       chat_url: `${chat.url}/hook/secret`,
     })
-    await events.postgres.query('UPDATE alerts SET name = $2 WHERE alert_id = $1', [
-      id,
-      id.slice(0, 8),
-    ])
+    const name = `<!channel> & ${id.slice(0, 8)}`
+    await events.postgres.query('UPDATE alerts SET name = $2 WHERE alert_id = $1', [id, name])
     await check(noon)
     expect(await told(id)).toMatchObject({ mails: [], messages: [], chats: 0 })
     // An hour later the event is out of the window.
@@ -240,7 +238,7 @@ describe('an alert', () => {
       mails: [
         {
           recipient: 'owner@acme.example',
-          subject: `Shop: ${id.slice(0, 8)}`,
+          subject: `Shop: ${name}`,
           body: `0 events in the last hour (limit 1).\n\nhttps://footfall.example/${organizationId}/projects/${project}/alerts\n`,
         },
       ],
@@ -267,9 +265,9 @@ describe('an alert', () => {
       'alert.raised',
     ])
     expect(mails.map(({ subject }) => subject)).toEqual([
-      `Shop: ${id.slice(0, 8)}`,
-      `Shop: ${id.slice(0, 8)} is normal again`,
-      `Shop: ${id.slice(0, 8)}`,
+      `Shop: ${name}`,
+      `Shop: ${name} is normal again`,
+      `Shop: ${name}`,
     ])
 
     chat.misbehave = () => ({ answer: { status: 500 } })
@@ -286,7 +284,9 @@ describe('an alert', () => {
     expect(chat.asked.map(({ url }) => url.pathname)).toEqual(Array(3).fill('/hook/secret'))
     const texts: string[] = chat.asked.map(({ body }) => JSON.parse(body.toString()).text)
     expect(
-      texts.filter((text) => /^\*Shop: .*\*\n0 events in the last hour/.test(text)),
+      texts.filter((text) =>
+        /^\*Shop: &lt;!channel&gt; &amp; .*\*\n0 events in the last hour/.test(text),
+      ),
     ).toHaveLength(2)
   })
 
