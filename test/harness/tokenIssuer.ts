@@ -13,7 +13,8 @@ export interface TokenIssuer {
   close(): Promise<void>
 }
 
-export async function openTokenIssuer(): Promise<TokenIssuer> {
+/** Opens a provider, with these members in its description. */
+export async function openTokenIssuer(described: object = {}): Promise<TokenIssuer> {
   const [own, other] = await Promise.all([generateKeyPair('RS256'), generateKeyPair('RS256')])
   const jwk = { ...(await exportJWK(own.publicKey)), kid: 'own', alg: 'RS256', use: 'sig' }
   const tokens = new Map<string, () => Promise<string>>()
@@ -31,6 +32,7 @@ export async function openTokenIssuer(): Promise<TokenIssuer> {
         response_types_supported: ['code'],
         subject_types_supported: ['public'],
         id_token_signing_alg_values_supported: ['RS256'],
+        ...described,
       })
     }
     if (request.url === '/keys') return answer(200, { keys: [jwk] })

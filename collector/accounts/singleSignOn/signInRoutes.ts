@@ -85,21 +85,18 @@ export const providerSignInRoutes =
         await requireToken(postgres, [
           { name: `single_sign_on_organization:${organizationId}`, burst: 300, everySeconds: 0.2 },
         ])
-        const provider = await providerOf(settings).catch((error: unknown) => {
+        const secret = randomBytes(32).toString('base64url')
+        const url = await signInAt(settings, secret).catch((error: unknown) => {
           request.log.warn({ organizationId, error: said(error) }, 'cannot reach the provider')
           throw busy('The identity provider of this organization does not answer.', 10)
         })
-        const secret = randomBytes(32).toString('base64url')
         await postgres.query(
           `INSERT INTO provider_sign_ins (state_sha256, organization_id, expires_at)
            VALUES ($1, $2, now() + $3 * interval '1 minute')`,
           [sha256(stateOf(secret)), organizationId, minutes],
         )
         setCookie(reply, secret, minutes * 60, publicUrl)
-        const redirectUri = redirectUriOf(publicUrl, organizationId)
-        return {
-          url: await signInUrl(provider, secret, redirectUri, settings.group_roles.length > 0),
-        }
+        return { url }
       },
     )
 
@@ -132,6 +129,15 @@ export const providerSignInRoutes =
         return reply.redirect(`/${organizationId}`, 303)
       },
     )
+
+    /** The address of the sign-in page. Throws if the provider does not answer, or names no http(s) address. */
+    const signInAt = async (settings: StoredSingleSignOn, secret: string): Promise<string> =>
+      signInUrl(
+        await providerOf(settings),
+        secret,
+        redirectUriOf(publicUrl, settings.organization_id),
+        settings.group_roles.length > 0,
+      )
 
     const limitNetwork = ({ ip }: FastifyRequest): Promise<void> =>
       requireToken(postgres, [

@@ -395,6 +395,15 @@ describe('the settings', () => {
     await other.close()
   })
 
+  test('of a provider whose sign-in page is a script send nobody there', async () => {
+    const script = await openTokenIssuer({ authorization_endpoint: 'javascript:alert(1)' })
+    const own = await openAccounts()
+    const { sign_in_name } = await connect(own, script)
+    const start = own.ask({ origin: own.url }, 'POST /dashboard/single-sign-on', { sign_in_name })
+    expect(await start).toMatchObject({ status: 503, body: { error: 'busy' } })
+    await Promise.all([own.close(), script.close()])
+  })
+
   test('keep the emergency owner an owner, whatever groups say', async () => {
     const own = await openAccounts()
     const second = await own.join('owner')
