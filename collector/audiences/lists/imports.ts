@@ -53,20 +53,31 @@ export async function storeImport(
   await wakeQueue(client, listImports)
 }
 
-/** Most waiting imports of an organization, and the retry time beyond that. */
+/** Most waiting imports of an organization, most bytes of their files, and the retry time beyond that. */
 const waitingMax = 1_000
+const waitingBytesMax = 8 * 1024 ** 3
 const waitingSeconds = 60
 
-/** Throws 503 "busy" if an organization has too many waiting imports. */
+/**
+ * Throws 503 "busy" if an organization has too many waiting imports, or too large ones. All organizations share the
+ * disk of a machine, and a small archive may expand to a file of a gigabyte.
+ */
 export async function requireFewWaiting(client: Queryable, organizationId: string): Promise<void> {
-  const { rowCount } = await client.query(
-    `SELECT FROM list_imports JOIN lists USING (list_id) JOIN projects USING (project_id)
-     WHERE organization_id = $1 AND status IN ('pending', 'processing') LIMIT $2`,
+  const { rows } = await client.query<{ imports: number; bytes: number }>(
+    `SELECT count(*)::int AS imports, coalesce(sum((file->>'bytes')::float8), 0) AS bytes FROM (
+       SELECT file FROM list_imports JOIN lists USING (list_id) JOIN projects USING (project_id)
+       WHERE organization_id = $1 AND status IN ('pending', 'processing') LIMIT $2) AS waiting`,
     [organizationId, waitingMax],
   )
-  if (rowCount! >= waitingMax)
+  const { imports, bytes } = rows[0]!
+  if (imports >= waitingMax)
     throw busy(
       `${waitingMax} of your imports are waiting. Wait, or combine rows into one file.`,
+      waitingSeconds,
+    )
+  if (bytes >= waitingBytesMax)
+    throw busy(
+      `Your waiting imports have more than ${waitingBytesMax / 1024 ** 3} GiB. Wait until some have ended.`,
       waitingSeconds,
     )
 }

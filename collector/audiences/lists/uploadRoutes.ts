@@ -1,6 +1,6 @@
 import multipart from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { projectFor } from '../../api/access/policy.ts'
@@ -8,9 +8,10 @@ import { bearerWriteAccess as writeAccess } from '../../api/access/recordAccess.
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { ClientDisconnected } from '../../api/http/errors.ts'
 import { withLongUpload } from '../../api/http/longUploads.ts'
+import { untilClosed } from '../../api/http/streaming.ts'
 import { validatorCompiler } from '../../api/http/validation.ts'
 import { undoSimulated } from '../../platform/postgres/simulation.ts'
-import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { requireFewWaiting, storeImport } from './imports.ts'
 import {
@@ -27,7 +28,8 @@ import {
 import { createList, readList } from './lists.ts'
 import type { ListsDeps } from './listsDeps.ts'
 import { formLimits, readBody, streamTypes, type Told } from './upload/readBody.ts'
-import { saveUpload, type Upload } from './upload/saveUpload.ts'
+import { type Saved, saveUpload, type Upload } from './upload/saveUpload.ts'
+import { createUploadSlots } from './upload/uploadSlots.ts'
 
 const path = '/api/v1/lists'
 /** Largest body of JSON. */
@@ -67,8 +69,8 @@ export const uploadRoutes =
       done(null, payload),
     )
 
-    /** Saves what a request brings; one that breaks off leaves nothing. */
-    const save = async (request: FastifyRequest, importId: string, upload: Upload) => {
+    /** Saves the file of a request. An interrupted one leaves nothing. */
+    const saveFile = async (request: FastifyRequest, importId: string, upload: Upload) => {
       undoSimulated(() => uploads.remove(importId))
       try {
         return await saveUpload(uploads, importId, upload)
@@ -80,6 +82,23 @@ export const uploadRoutes =
         )
         throw new ClientDisconnected('the client of an upload disconnected')
       }
+    }
+
+    const inSlot = createUploadSlots()
+    /** Saves the file of a request, then what `store` stores of it. */
+    const save = async <T>(
+      reply: FastifyReply,
+      importId: string,
+      upload: Upload,
+      store: (client: Queryable, saved: Saved) => Promise<T>,
+    ): Promise<T> => {
+      const { request } = reply
+      const { organizationId } = request.principal
+      return inSlot(organizationId, untilClosed(reply), async () => {
+        await requireFewWaiting(postgres, organizationId)
+        const saved = await saveFile(request, importId, upload)
+        return inTransaction(postgres, (client) => store(client, saved))
+      })
     }
 
     app.post(
@@ -109,19 +128,13 @@ export const uploadRoutes =
             project_id,
             'write',
           )
-          await requireFewWaiting(postgres, principal.organizationId)
           const [listId, importId] = [uuidV7(), uuidV7()]
-          const saved = await save(request, importId, { format, kind, column, bytes })
-          const list = await inTransaction(postgres, async (client) => {
+          const upload = { format, kind, column, bytes }
+          const list = await save(reply, importId, upload, async (client, saved) => {
             const created = await createList(client, { listId, projectId, name, kind })
             await storeImport(client, { importId, listId, ...saved })
-            await audit(
-              client,
-              principal,
-              'list.create',
-              { kind: 'list', id: listId },
-              { name, kind },
-            )
+            const object = { kind: 'list', id: listId } as const
+            await audit(client, principal, 'list.create', object, { name, kind })
             return created
           })
           return { list, import: { id: importId, status: 'pending' as const } }
@@ -158,18 +171,12 @@ export const uploadRoutes =
             project_id: projectId,
           } = await readList(postgres, scope, params.list_id)
           await projectFor(postgres, principal, 'records', projectId, 'write')
-          await requireFewWaiting(postgres, principal.organizationId)
           const importId = uuidV7()
-          const saved = await save(request, importId, { format, kind, column, bytes })
-          const list = await inTransaction(postgres, async (client) => {
+          const upload = { format, kind, column, bytes }
+          const list = await save(reply, importId, upload, async (client, saved) => {
             await storeImport(client, { importId, listId: id, ...saved })
-            await audit(
-              client,
-              principal,
-              'list.add_items',
-              { kind: 'list', id },
-              { import_id: importId },
-            )
+            const object = { kind: 'list', id } as const
+            await audit(client, principal, 'list.add_items', object, { import_id: importId })
             return readList(client, scope, id)
           })
           return { list, import: { id: importId, status: 'pending' as const } }

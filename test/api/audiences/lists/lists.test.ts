@@ -324,7 +324,7 @@ describe('POST /api/v1/lists', () => {
   })
 })
 
-test('an organization of which a thousand imports wait is asked to wait', async () => {
+test('an organization of which a thousand imports wait, or 8 GiB, is asked to wait', async () => {
   const { body } = await newList(['a@waiting.example'])
   await imported({ status: 202, body })
   // Of a machine that is not there: nobody begins them.
@@ -340,9 +340,24 @@ test('an organization of which a thousand imports wait is asked to wait', async 
     status: 503,
     body: { error: 'busy' },
   })
-  await tenants.postgres.query("DELETE FROM list_imports WHERE list_id = $1 AND file = '{}'", [
-    body.list.id,
-  ])
+  const remove = () =>
+    tenants.postgres.query('DELETE FROM list_imports WHERE list_id = $1 AND lines_done = 0', [
+      body.list.id,
+    ])
+  await remove()
+  await imported(await more())
+
+  await tenants.postgres.query(
+    `INSERT INTO list_imports (import_id, list_id, collector_id, file, bytes_done, lines_done)
+     SELECT gen_random_uuid(), $1, gen_random_uuid(), jsonb_build_object('bytes', 1024 ^ 3), 0, 0
+     FROM generate_series(1, 8)`,
+    [body.list.id],
+  )
+  expect(await more()).toMatchObject({
+    status: 503,
+    body: { message: expect.stringContaining('more than 8 GiB') },
+  })
+  await remove()
   await imported(await more())
 })
 
