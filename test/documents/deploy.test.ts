@@ -49,6 +49,14 @@ test('the operations guide lists the settings that the files name', () => {
     ]).toEqual([name, []])
 })
 
+test('the operations guide leaves out the packages that the Dockerfile leaves out', () => {
+  const removed = /^for name in (.+)$/m.exec(readText('collector/docs/operations.md'))![1]!
+  const local = /^ARG LOCAL="(.+)"$/m.exec(textOf('Dockerfile'))![1]!
+  expect(removed.split(' ').map((name) => `[${name}]`)).toEqual(local.split(' '))
+  const { optionalDependencies } = JSON.parse(readText('package.json'))
+  expect(Object.keys(optionalDependencies)).toEqual(expect.arrayContaining(removed.split(' ')))
+})
+
 test('the dashboard’s panels do not lie upon each other', () => {
   const { panels } = JSON.parse(textOf('grafana-dashboard.json')) as {
     panels: {

@@ -82,9 +82,9 @@ describe('on a Node that is too old to serve', () => {
       /run npm install/,
     ],
     [
-      'npm has no package for the machine',
+      'package.json has no package for the machine, or no longer',
       '{"optionalDependencies":{}}',
-      /npm has no package for \w+ \w+: install Node 24$/,
+      /package\.json has no node-\w+-\w+, which would install it: install Node 24$/,
     ],
   ])('%s: one sentence says what to do', async (name, manifest, advice) => {
     const root = join(directory, name)

@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -110,6 +111,23 @@ test('setup before the first start, then the pixel, its script, an event and who
     await service.end('SIGTERM')
   }
   expect(service.output()).not.toMatch(/ERR_MODULE_NOT_FOUND|Cannot find/)
+})
+
+test('the build contains no optional package, so that it succeeds without them', () => {
+  const bundles = join(buildRoot, 'collector')
+  const maps = readdirSync(bundles, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.js.map'),
+  )
+  expect(maps).not.toEqual([])
+  const bundled = maps.flatMap((name) => {
+    const { sources } = JSON.parse(readFileSync(join(bundles, name), 'utf8')) as {
+      sources: string[]
+    }
+    return Object.keys(optionalDependencies).filter((each) =>
+      sources.some((source) => source.includes(`node_modules/${each}/`)),
+    )
+  })
+  expect(bundled).toEqual([])
 })
 
 test('what needs a package that was left out says how it is installed', async () => {

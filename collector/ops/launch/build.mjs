@@ -18,7 +18,13 @@ const { dependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
 /**
  * Packages that a service with external stores does not need: no package.json may name them at build time.
  */
-const optional = ['ffi-rs', 'playwright-core', '@nats-io/jetstream', '@nats-io/transport-node']
+const optional = [
+  'ffi-rs',
+  'playwright-core',
+  '@modelcontextprotocol/sdk',
+  '@nats-io/jetstream',
+  '@nats-io/transport-node',
+]
 /**
  * These packages are loaded from node_modules. typebox is bundled, because it has hundreds of modules, half
  * of all that a start would read.

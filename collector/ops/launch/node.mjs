@@ -108,7 +108,7 @@ function installedNode() {
   const { optionalDependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const advice = optionalDependencies[name]
     ? `${name} is not installed: run npm install, or install Node 24`
-    : `npm has no package for ${process.platform} ${process.arch}: install Node 24`
+    : `package.json has no ${name}, which would install it: install Node 24`
   fail(`Node 24 is required (22 also works), this is ${process.versions.node}; ${advice}`)
 }
 
