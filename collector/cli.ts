@@ -10,6 +10,7 @@ import type { ClickHouse } from './platform/clickhouse/client.ts'
 import { packageVersion } from './platform/paths.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
 import { StartError } from './platform/startError.ts'
+import { isUnavailable } from './platform/storeErrors.ts'
 import { readStoreNotes, type StoreNotes, storeNotesPath } from './platform/stores/storeNotes.ts'
 
 function readStores(): StoreNotes {
@@ -418,13 +419,20 @@ async function buildProgram(): Promise<Command> {
   return program
 }
 
+/** The message of an expected error; any other error as it is, with its stack. */
+function tellable(error: unknown): unknown {
+  if (error instanceof StartError || error instanceof ApiError) return `footfall: ${error.message}`
+  if (!isUnavailable(error)) return error
+  const { message, code } = error as Error & { code?: unknown }
+  return `footfall: a store did not answer: ${message || code}. Run npx footfall doctor to check all stores.`
+}
+
 try {
   await (await buildProgram()).parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2
   else {
-    const isExpected = error instanceof StartError || error instanceof ApiError
-    console.error(isExpected ? `footfall: ${error.message}` : error)
+    console.error(tellable(error))
     process.exitCode = 1
   }
 }

@@ -7,12 +7,14 @@ import { describe, expect, test } from 'vitest'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { quickest } from '../harness/timing.ts'
 
-const run = (...args: string[]) =>
+const run = (...args: string[]) => runWith({}, ...args)
+
+const runWith = (env: Record<string, string>, ...args: string[]) =>
   new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
     execFile(
       process.execPath,
       [join(packageRoot, 'collector/ops/launch/footfall.mjs'), ...args],
-      { env: { ...process.env, FOOTFALL_DATA_DIR: join(tmpdir(), 'footfall-nowhere') } },
+      { env: { ...process.env, FOOTFALL_DATA_DIR: join(tmpdir(), 'footfall-nowhere'), ...env } },
       (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
     )
   })
@@ -86,6 +88,16 @@ test.each([
 test('what is missing of a command is said', async () => {
   const { code, stderr } = await run('billing', 'shut-off')
   expect([code, stderr]).toEqual([2, expect.stringContaining('ORGANIZATION_ID')])
+})
+
+test('an unavailable store is one sentence, without a stack or a password', async () => {
+  const DATABASE_URL = 'postgres://footfall:hidden@127.0.0.1:1/footfall'
+  expect(await runWith({ DATABASE_URL }, 'reset-password', 'olga@example.com')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr:
+      'footfall: a store did not answer: connect ECONNREFUSED 127.0.0.1:1. Run npx footfall doctor to check all stores.\n',
+  })
 })
 
 test('help comes in less than a second', async () => {
