@@ -116,8 +116,14 @@ const servicesOfJobs = (
 ) => createServices(config, stores, { ...options, hasRateLimits: false, logsRequests: false })
 
 /** Output of a start when everything is ready. */
-const readyText = ({ dataDir, publicUrl }: Config, { demo, audienceId }: Samples): string =>
-  demo ? welcome(demo, dataDir, audienceId) : `Footfall listens on ${publicUrl}`
+const readyText = (config: Config, { demo, audienceId }: Samples): string =>
+  demo ? welcome(demo, config.dataDir, audienceId) : listeningText(config)
+
+/** The address of this process, and the public one if it differs: a proxy is between them. */
+function listeningText({ host, port, localUrl, publicUrl }: Config): string {
+  const listening = `Footfall listens on ${host.includes(':') ? `[${host}]` : host}:${port}`
+  return publicUrl === localUrl ? listening : `${listening}, for ${publicUrl}`
+}
 
 function fail(error: Error): void {
   console.error(error instanceof StartError ? `footfall: ${error.message}` : error)
