@@ -81,6 +81,12 @@ describe('Compose', () => {
       expect([path, existsSync(join(directory, path))]).toEqual([path, true])
   })
 
+  test.each(compose)('.env.example names the variables that %s requires', (name) => {
+    const required = [...textOf(name).matchAll(/\$\{(\w+):\?\}/g)].map(([, variable]) => variable!)
+    const given = [...textOf('.env.example').matchAll(/^(\w+)=/gm)].map(([, variable]) => variable!)
+    expect(given).toEqual(expect.arrayContaining([...new Set(required)]))
+  })
+
   test('the replicas of the cluster are the same for Footfall, ClickHouse and Keeper', () => {
     const compose = textOf('compose.cluster.yaml')
     const services = (kind: string) =>
