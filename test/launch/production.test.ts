@@ -107,6 +107,9 @@ test('setup before the first start, then the pixel, its script, an event and who
       return rows.length > 0 && rows
     })
     expect(rows).toMatchObject([{ event_id: event.event_id, pixel_id }])
+    await waitFor('the addresses', () =>
+      /listens on 127\.0\.0\.1:\d+, for https:\/\/collector\.example$/m.test(service.output()),
+    )
   } finally {
     await service.end('SIGTERM')
   }
