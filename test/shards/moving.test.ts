@@ -104,6 +104,21 @@ const idsOf = async (clickhouse: ClickHouse, pixelId: string): Promise<string[]>
     })
   ).map(({ event_id }) => event_id)
 
+/** Reads all events and a dictionary of their servers again and again. Returns the number of reads; throws if one fails. */
+async function readUntil(end: Promise<unknown>): Promise<number> {
+  let isOver = false
+  const over = () => (isOver = true)
+  end.then(over, over)
+  let reads = 0
+  for (; !isOver; reads++)
+    await firstTwo.rows({
+      sql: `SELECT count() AS events FROM {events:Identifier}
+            WHERE NOT dictHas('${shards.database}.identity_by_cookie', (organization_id, cookie_id))`,
+      params: { events: 'events' },
+    })
+  return reads
+}
+
 const setWeights = (...weights: number[]) =>
   Promise.all(
     weights.map((weight, position) =>
@@ -129,9 +144,11 @@ test('a shard is added while events arrive: pixels stay, and new ones follow the
     /names 3 shards, but events are on 2: to add the others, run npx footfall shards add/,
   )
   const adding = addShards(postgres, all, shards.cluster)
+  const reading = readUntil(adding)
   const meanwhile = ids(120)
   await collector.ship(rowsOf(meanwhile, pixels, projectId))
   expect(await adding).toEqual([3])
+  expect(await reading).toBeGreaterThan(0)
   await migrateDatabases(shards.cluster, shards.database, postgres, () => {})
   await expect(addShards(postgres, all, shards.cluster)).rejects.toThrow(
     'CLICKHOUSE_SHARDS names 3 shards, and events are on 3',

@@ -50,7 +50,7 @@ export const addNewShards = (config: Config): Promise<void> =>
     const added = await addShards(postgres, clickhouse, cluster)
     for (const number of added)
       console.log(
-        `shard ${number} is added. Restart every process with these CLICKHOUSE_SHARDS. Then send it new pixels: npx footfall shards weight ${number} 1`,
+        `shard ${number} is added. Restart every process with these CLICKHOUSE_SHARDS and CLICKHOUSE_CLUSTER. Then send it new pixels: npx footfall shards weight ${number} 1`,
       )
   })
 

@@ -120,6 +120,9 @@ async function migrate(nodes: readonly SchemaNode[], address: ClickHouseAddress)
     await syncDefinitions(clickhouse, { ...logins[nodes.indexOf(node)]!, shard, address })
     await reloadFailedDictionaries(clickhouse)
     await syncColumns(clickhouse, eventsTable(address), eventColumns)
+  })
+  await onEach(nodes, async ({ clickhouse, shard }) => {
+    // Reads reach a new shard from here on, so it must have its tables and dictionaries.
     if (isSharded(address)) await syncDistributed(clickhouse, address)
     if (shard > 0) return
     await syncColumns(clickhouse, 'profiles', profileFields)
