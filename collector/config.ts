@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import type { ClickHouseAddress } from './platform/clickhouse/cluster.ts'
 import { StartError } from './platform/startError.ts'
+import { unknownSettings } from './platform/unknownSettings.ts'
 
 /** Everything the environment can set. Only this file reads it; `collector/docs/operations.md` lists the same variables. */
 export interface Config {
@@ -87,6 +88,8 @@ export interface Config {
   chromiumPath: string | null
   /** LOG_LEVEL, default warn. */
   logLevel: string
+  /** Variables that look like settings but are none. */
+  unknownSettings: string[]
 }
 
 /** Settings of the replicated log in NATS JetStream. */
@@ -186,6 +189,7 @@ export function readConfig(env: Environment): Config {
     stripeApiBase: url(env, 'STRIPE_API_BASE', ['http:', 'https:']),
     chromiumPath: env.CHROMIUM_PATH || null,
     logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
+    unknownSettings: unknownSettings(env),
   }
 }
 

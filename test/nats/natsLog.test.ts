@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { LogUnavailable } from '../../collector/ingest/log/eventLog.ts'
+import { examineLog } from '../../collector/ops/doctor/checkLog.ts'
 import { type NatsServers, startNatsServers } from '../harness/natsServers.ts'
 import { waitFor } from '../harness/service.ts'
 import { ids, row, storedIds } from '../spool/segments.ts'
@@ -100,6 +101,12 @@ describe('NATS fails', () => {
     await nats.startAgain()
     await nats.kill(1)
     await appendAll(machine, all.slice(400))
+    await waitFor('doctor to name the node', async () => {
+      const found = await examineLog(shared.settings, shared.postgres.options.connectionString!)
+      return found.some(
+        ({ ok, text }) => !ok && /check the NATS servers n2 \(\d+ streams\)$/.test(text),
+      )
+    })
     const now = Date.now()
     await waitFor('the watermark', async () => (await machine.completeUntil()) > now)
     expect(await storedIds(shared.clickhouse)).toEqual(all)

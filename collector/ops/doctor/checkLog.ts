@@ -1,3 +1,4 @@
+import type { StreamInfo } from '@nats-io/jetstream'
 import type { NatsSettings } from '../../config.ts'
 import { type NatsLink, openNatsLink } from '../../ingest/nats/natsLink.ts'
 import { readProgress } from '../../ingest/nats/partitionLeases.ts'
@@ -22,11 +23,6 @@ export async function examineLog(
     const names = allStreams(settings).map(({ name }) => name)
     const infos = await Promise.all(names.map((name) => infoOf(manager, name)))
     const missing = names.filter((_, at) => !infos[at])
-    const weak = infos.flatMap((info) =>
-      info?.cluster?.replicas?.some(({ current, offline }) => offline || !current)
-        ? [info.config.name]
-        : [],
-    )
     const { rows } = await postgres.query<{ stream: string }>(
       `SELECT stream FROM event_log_partitions
        WHERE stream = ANY($1) AND (owner IS NULL OR expires_at < clock_timestamp())`,
@@ -43,10 +39,7 @@ export async function examineLog(
         `${names.length} streams`,
         missing.length > 0 ? `start a collector, which creates ${missing.join(', ')}` : null,
       ),
-      found(
-        'the replicas of the log',
-        weak.length > 0 ? `some are offline or behind: ${weak.join(', ')}` : null,
-      ),
+      examineReplicas(infos),
       found(
         `${waiting} messages of the log wait for ClickHouse`,
         rows.length > 0
@@ -57,6 +50,20 @@ export async function examineLog(
   } finally {
     await Promise.all([link.close(), postgres.end()])
   }
+}
+
+/** Checks whether all servers have their copies, and names the others. */
+function examineReplicas(infos: readonly (StreamInfo | null)[]): Finding {
+  const counts = new Map<string, number>()
+  for (const info of infos)
+    for (const { name, current, offline } of info?.cluster?.replicas ?? [])
+      if (offline || !current) counts.set(name, (counts.get(name) ?? 0) + 1)
+  if (counts.size === 0) return found('all streams have their replicas')
+  const servers = [...counts].map(([name, streams]) => `${name} (${streams} streams)`).sort()
+  return found(
+    'replicas of the log are offline or behind',
+    `check the NATS servers ${servers.join(', ')}`,
+  )
 }
 
 function isConnected(link: NatsLink): Promise<boolean> {

@@ -3,6 +3,7 @@ import { migrationNames } from '../../platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
 import { requireSession } from '../../platform/postgres/requireSession.ts'
 import { aheadMsMax } from '../../platform/sharedClock.ts'
+import { examineSecretKey } from './checkSecretKey.ts'
 import { clockFinding, duration, type Finding, found, schemaFinding } from './finding.ts'
 
 /** PostgreSQL 14 introduced multiranges, which charges of builds use. */
@@ -11,13 +12,16 @@ const connectionsShareMax = 0.8
 /** A collector publishes its watermark every second. */
 const silentMsMax = 60_000
 
-export async function examinePostgres(url: string): Promise<Finding[]> {
+export async function examinePostgres(
+  url: string,
+  secretKeys: readonly string[],
+): Promise<Finding[]> {
   const pool = openPostgres(url, () => {}, 1)
   try {
     return [
       ...(await examineServer(pool)),
       ...(await examineSession(pool, url)),
-      ...(await examineSchema(pool)),
+      ...(await examineSchema(pool, secretKeys)),
     ]
   } finally {
     await pool.end()
@@ -70,7 +74,7 @@ async function examineServer(pool: Postgres): Promise<Finding[]> {
   ]
 }
 
-async function examineSchema(pool: Postgres): Promise<Finding[]> {
+async function examineSchema(pool: Postgres, secretKeys: readonly string[]): Promise<Finding[]> {
   const { rows } = await pool.query(
     "SELECT to_regclass('migrations') AS migrations, to_regclass('pgboss.job') AS jobs",
   )
@@ -84,6 +88,7 @@ async function examineSchema(pool: Postgres): Promise<Finding[]> {
   if (!schema.ok) return [schema]
   return [
     schema,
+    ...(await examineSecretKey(pool, secretKeys)),
     ...(await examineCollectors(pool)),
     ...(rows[0]!.jobs ? [await examineJobs(pool)] : []),
   ]

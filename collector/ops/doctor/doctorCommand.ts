@@ -11,7 +11,7 @@ export const examine = (config: Config): Promise<boolean> =>
   withServers(config, async ({ clickhouse, postgresUrl }) => {
     const findings = [
       ...(await examineMachine(config)),
-      ...(await askAll('PostgreSQL', () => examinePostgres(postgresUrl))),
+      ...(await askAll('PostgreSQL', () => examinePostgres(postgresUrl, config.secretKeys))),
       ...(await askAll('NATS', () => examineLog(config.nats, postgresUrl))),
       ...(await askAll('the shards of ClickHouse', () =>
         examineShards(clickhouse, config.clickhouseDatabase, postgresUrl),

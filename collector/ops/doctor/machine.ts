@@ -61,8 +61,19 @@ function examineDeadLetters({ dataDir }: Config): Finding {
 }
 
 function examineSettings(config: Config): Finding[] {
-  const { publicUrl, collectorUrl } = config
+  const { publicUrl, collectorUrl, unknownSettings, role, s3 } = config
   return [
+    ...unknownSettings.map((name) =>
+      found(`${name} is not a setting of Footfall`, 'check its spelling'),
+    ),
+    ...(role === 'api' && s3 === null
+      ? [
+          found(
+            'FOOTFALL_S3_BUCKET is not set',
+            'other machines cannot read the files of audiences and exports that this one writes',
+          ),
+        ]
+      : []),
     ...(lacksSecretKey(config)
       ? [
           found(

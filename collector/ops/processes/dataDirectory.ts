@@ -14,6 +14,8 @@ export function checkSettings(config: Config, log: Log): void {
       'FOOTFALL_SECRET_KEY is not set: integrations, webhooks and two-factor authentication are disabled. Set it to the output of `openssl rand -base64 32`, the same for every process.',
     )
   }
+  for (const name of config.unknownSettings)
+    log.warn(`${name} is not a setting of Footfall, and is ignored. Check its spelling.`)
   // Workers open the database of countries later.
   if (config.ipDatabase) openLocate(config.ipDatabase)
 }

@@ -73,6 +73,10 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
   }
 }
 
+/** Returns the names that sealed texts have for these base64 keys. */
+export const secretKeyNames = (keys: readonly string[]): string[] =>
+  keys.map((key) => nameOf(Buffer.from(key, 'base64')))
+
 const nameOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8)
 
 /**

@@ -1,0 +1,19 @@
+/** All variables of the environment that begin with FOOTFALL_ and that Footfall reads. */
+const settings = new Set(
+  `API_KEY API_SECRET BEACONS_PER_IP BEACONS_PER_PIXEL COLLECTOR_URL CONNECTIONS_MAX DATA_DIR DEMO DEMO_VISITS
+   DRAIN_SECONDS FAST_READER IDENTIFIES_PER_IP IP_DATABASE LAUNCHER_PID LOG_AWAY LOG_PARTITIONS LOG_PREFIX LOG_REPLICAS
+   METRICS_PORT METRICS_TOKEN OUTBOUND_ALLOW POSTGRES_CONNECTIONS_MAX PUBLIC_URL RATE_LIMITS READ_MEMORY_MB_MAX
+   READ_SECONDS_MAX ROLE S3_ACCESS_KEY_ID S3_BUCKET S3_ENDPOINT S3_REGION S3_SECRET_ACCESS_KEY SAMPLE_DAYS SCAN_THREADS
+   SECRET_KEY SPOOL_MB_MAX TRUSTED_PROXIES URL WORKERS`
+    .split(/\s+/)
+    .map((name) => `FOOTFALL_${name}`),
+)
+
+/** Kubernetes adds such variables for each service: FOOTFALL_API_SERVICE_HOST, FOOTFALL_API_PORT_80_TCP. */
+const isOfKubernetes = (name: string): boolean => /_SERVICE_(HOST|PORT)|_PORT(_\d+_|$)/.test(name)
+
+/** Returns the variables that look like settings of Footfall but are none, such as a misspelled one. */
+export const unknownSettings = (env: Readonly<Record<string, string | undefined>>): string[] =>
+  Object.keys(env)
+    .filter((name) => name.startsWith('FOOTFALL_') && !settings.has(name) && !isOfKubernetes(name))
+    .sort()
