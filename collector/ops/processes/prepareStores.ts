@@ -10,6 +10,7 @@ import type { Log } from '../../platform/log.ts'
 import { connectionsOfWorker } from '../../platform/postgres/connections.ts'
 import { migratePostgres } from '../../platform/postgres/migrate.ts'
 import { requireSession } from '../../platform/postgres/requireSession.ts'
+import { seldomLog } from '../../platform/seldomLog.ts'
 import { StartError } from '../../platform/startError.ts'
 import { isUnavailable } from '../../platform/storeErrors.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
@@ -150,12 +151,13 @@ function untilDone<T>(
     tellAway = resolve
   })
   const untilDone = async (): Promise<T> => {
+    const retries = seldomLog(log)
     for (;;) {
       try {
         return await prepare()
       } catch (error) {
         if (!mayPass(error)) throw error
-        log.warn({ store, error: (error as Error).message }, 'a store is not ready')
+        retries.warn({ store, error: (error as Error).message }, 'a store is not ready')
         tellAway('away')
         await delay(retryMs)
       }
