@@ -138,15 +138,25 @@ interface ChatMessage {
 
 const [chatTriesMax, chatBatch] = [6, 50]
 
-/** Posts due messages. A refused message is retried after one minute, then two, four, and so on. */
+/**
+ * Posts due messages, first the oldest one of each organization, so that many messages of one do not delay others. A
+ * refused message is retried after one minute, then two, four, and so on.
+ */
 export async function postToChats(deps: ChatDeps, signal: AbortSignal): Promise<void> {
   const { rows } = await deps.postgres.query<ChatMessage>(
     `UPDATE alert_chat_messages AS message SET tries = message.tries + 1, due_at = now() + 2 ^ message.tries * interval '1 minute'
      FROM alert_chat_messages AS due LEFT JOIN alerts USING (alert_id)
        LEFT JOIN visit_alerts ON visit_alerts.visit_alert_id = due.visit_alert_id
      WHERE message.message_id = due.message_id AND due.message_id IN (
-       SELECT message_id FROM alert_chat_messages WHERE due_at <= now()
-       ORDER BY due_at LIMIT ${chatBatch} FOR UPDATE SKIP LOCKED)
+       SELECT message_id FROM alert_chat_messages WHERE due_at <= now() AND message_id IN (
+         SELECT message_id FROM (
+           SELECT message_id, due_at, row_number() OVER (PARTITION BY organization_id ORDER BY due_at) AS place
+           FROM alert_chat_messages LEFT JOIN alerts USING (alert_id)
+             LEFT JOIN visit_alerts ON visit_alerts.visit_alert_id = alert_chat_messages.visit_alert_id
+             JOIN projects ON projects.project_id = coalesce(alerts.project_id, visit_alerts.project_id)
+           WHERE due_at <= now()) AS placed
+         ORDER BY place, due_at LIMIT ${chatBatch})
+       FOR UPDATE SKIP LOCKED)
      RETURNING message.message_id, coalesce(message.alert_id, message.visit_alert_id) AS alert_id,
        message.body, message.tries, coalesce(alerts.chat_url, visit_alerts.chat_url) AS chat_url`,
   )

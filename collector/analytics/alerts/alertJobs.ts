@@ -35,8 +35,8 @@ interface CheckedAlert extends ToldAlert {
 }
 
 /**
- * Measures every active alert, and reports those whose state changes. A failing alert does not stop the
- * others.
+ * Measures every active alert, and reports those whose state changes. A failing alert does not stop the others. The
+ * organizations take turns, so that many slow alerts of one delay only its own.
  */
 export async function checkAlerts(
   { postgres, openQueryExecutor, publicUrl, log }: AlertJobsDeps,
@@ -50,7 +50,8 @@ export async function checkAlerts(
     `SELECT alert_id, alerts.name, condition, organization_id, alerts.project_id, projects.name AS project_name,
       projects.time_zone, member_ids,
        chat_url IS NOT NULL AS has_chat_url, alerts.version
-     FROM alerts JOIN projects USING (project_id) WHERE active ORDER BY alerts.project_id, alert_id`,
+     FROM alerts JOIN projects USING (project_id) WHERE active
+     ORDER BY row_number() OVER (PARTITION BY organization_id ORDER BY last_checked_at NULLS FIRST, alert_id), alert_id`,
   )
   for (const alert of rows) {
     signal.throwIfAborted()

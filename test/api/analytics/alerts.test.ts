@@ -290,6 +290,49 @@ describe('an alert', () => {
     ).toHaveLength(2)
   })
 
+  test('of another organization is neither checked nor posted after all of this one', async () => {
+    const other = randomUUID()
+    // The last one by its id.
+    const project = `ffffffff-ffff-4fff-bfff-${other.slice(24)}`
+    await events.postgres.query(
+      "INSERT INTO organizations (organization_id, name) VALUES ($1, 'Other')",
+      [other],
+    )
+    await events.postgres.query(
+      "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
+      [project, other],
+    )
+    const silence = { kind: 'silence', window: 'hour' }
+    const chat_url = `${chat.url}/hook/turns`
+    const id = await created(await openProject(), silence, { chat_url })
+    await created(await openProject(), silence)
+    await created(await openProject(), silence)
+    const { rows } = await events.postgres.query<{ alert_id: string }>(
+      `INSERT INTO alerts (alert_id, project_id, name, condition, active, member_ids)
+       VALUES (gen_random_uuid(), $1, 'Look', $2, true, '{}') RETURNING alert_id`,
+      [project, silence],
+    )
+    const theirs = rows[0]!.alert_id
+    const checked: string[] = []
+    const openQueryExecutor: typeof events.openQueryExecutor = (readFor, by) => {
+      checked.push(readFor.organizationId)
+      return events.openQueryExecutor(readFor, by)
+    }
+    await checkAlerts({ ...deps(), openQueryExecutor }, noon, new AbortController().signal)
+    expect(checked.indexOf(other)).toBeLessThanOrEqual(1)
+
+    await events.postgres.query('DELETE FROM alert_chat_messages')
+    for (const [alertId, minutes] of [...Array(60).fill([id, 10]), [theirs, 1]] as const)
+      await events.postgres.query(
+        `INSERT INTO alert_chat_messages (message_id, alert_id, body, due_at)
+         VALUES (gen_random_uuid(), $1, '{"text":"Look"}', now() - $2 * interval '1 minute')`,
+        [alertId, minutes],
+      )
+    await postToChats(deps(), new AbortController().signal)
+    expect(await told(theirs)).toMatchObject({ chats: 0 })
+    expect(await told(id)).toMatchObject({ chats: 11 })
+  })
+
   test('that is switched off is not checked; another condition begins as normal', async () => {
     const project = await openProject([1_000])
     const payload = {
