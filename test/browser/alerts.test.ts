@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { waitFor } from '../harness/service.ts'
 import { button, expectAccessible, heading, useDashboard } from './dashboard.ts'
 
-const dashboard = useDashboard()
+const dashboard = useDashboard({ sendsMail: true })
 const { at, open, signIn } = dashboard
 
 test('an alert is created, raised by the job, changed and deleted', async () => {
@@ -18,13 +18,17 @@ test('an alert is created, raised by the job, changed and deleted', async () => 
   await page.getByLabel('Side').selectOption('Below')
   await page.getByLabel('Value').fill('1000000')
   await expectAccessible(page, 'alert-dialog')
+  await page.getByText('Nobody receives this alert. Choose a member').waitFor()
+  await button(page, 'Save without a receiver').waitFor()
   await page.locator('dialog fieldset input[type=checkbox]').first().check()
+  await page.getByText('Nobody receives this alert.').waitFor({ state: 'detached' })
   await page.getByLabel('Chat webhook').fill('http://10.0.0.1/hook')
   await button(page, 'Save alert').click()
   await page.getByText('is not on the public Internet').waitFor()
   await page.getByLabel('Chat webhook').fill('')
   await button(page, 'Save alert').click()
   await page.getByText('Visitors below 1,000,000 in an hour').waitFor()
+  await page.getByRole('cell', { name: '1 member', exact: true }).waitFor()
 
   const headers = { 'x-api-key': api_key, 'x-api-secret': api_secret }
   const alerts = async () => {
@@ -58,15 +62,18 @@ test('a visit alert is created with its price in view, changed and deleted', asy
   await page.getByLabel('Domain').fill('acme.example')
   await page.getByText(/Price: 1 record on the meter Resolution: full profile: \$0\.02/).waitFor()
   await expectAccessible(page, 'visit-alert-dialog')
-  await button(page, 'Save visit alert').click()
+  await button(page, 'Save without a receiver').click()
   await page.getByText('People of acme.example').waitFor()
+  await page.getByRole('cell', { name: 'Nobody', exact: true }).waitFor()
   await page.getByRole('button', { name: 'Acme' }).click()
   await page.getByLabel('Report visits of').selectOption('A person')
   await page.getByLabel('Email address or its hash').fill('ada@acme.example')
   await page.getByLabel('Identity data').selectOption('Hashed email')
   await page.getByText(/meter Resolution: HEM/).waitFor()
+  await page.getByLabel('Chat webhook').fill('https://chat.example/hook')
   await button(page, 'Save visit alert').click()
   await page.getByText(/The person [0-9a-f]{12}…/).waitFor()
+  await page.getByRole('cell', { name: 'chat', exact: true }).waitFor()
   await expectAccessible(page, 'visit-alerts')
   await page.getByRole('button', { name: 'Acme' }).click()
   await button(page, 'Delete visit alert').click()

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type Alert, api, type Member } from '../../api.ts'
+import { type Alert, api } from '../../api.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { Checkbox, Select, TextField } from '../../components/fields.tsx'
 import { Form, type Values } from '../../components/form.tsx'
@@ -7,6 +7,7 @@ import { toast } from '../../components/toast.tsx'
 import { ConditionBuilder } from '../../view/conditionBuilder.tsx'
 import { ChannelFields, channelsOf, channelValues } from './channelFields.tsx'
 import { kindNames, metricNames, windowNames } from './conditionText.ts'
+import { channelsIn, type Receivers, receiversText } from './receivers.ts'
 
 type Condition = Alert['condition']
 type Kind = Condition['kind']
@@ -33,18 +34,21 @@ export function AlertDialog({
   projectId,
   alert,
   goals,
-  members,
+  receivers,
   saved,
   close,
 }: {
   projectId: string
   alert: Alert | null
   goals: string[]
-  members: Member[]
+  receivers: Receivers
   saved(): Promise<unknown>
   close(): void
 }) {
   const [kind, setKind] = useState<Kind>(alert?.condition.kind ?? 'threshold')
+  const [values, setValues] = useState(alert ? valuesOf(alert) : first)
+  const hasReceiver =
+    receiversText(channelsIn(values, alert, receivers), receivers, 'alert.raised') !== ''
   const done = async (said: string) => {
     toast(said)
     close()
@@ -57,7 +61,7 @@ export function AlertDialog({
       name,
       condition: conditionOf(kind, values),
       active: values.active === 'on',
-      ...channelsOf(values, members),
+      ...channelsOf(values, alert, receivers),
     }
     if (alert) await api.updateAlert({ alert_id: alert.alert_id, ...input, version: alert.version })
     else await api.createAlert(input)
@@ -68,7 +72,8 @@ export function AlertDialog({
       <Form
         values={alert ? valuesOf(alert) : first}
         submit={submit}
-        action="Save alert"
+        edited={setValues}
+        action={hasReceiver ? 'Save alert' : 'Save without a receiver'}
         cancel={close}
       >
         <TextField name="name" label="Name" maxLength={200} required />
@@ -84,7 +89,7 @@ export function AlertDialog({
           goals={goals}
           filter={alert?.condition.filter ?? ''}
         />
-        <ChannelFields alert={alert} members={members} />
+        <ChannelFields alert={alert} receivers={receivers} hasReceiver={hasReceiver} />
         <Checkbox name="active" label="Check this alert" />
       </Form>
       {alert && (

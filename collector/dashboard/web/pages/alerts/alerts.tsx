@@ -8,23 +8,20 @@ import { projectRole } from '../../projectRole.ts'
 import { useQuery } from '../../useQuery.ts'
 import { AlertDialog } from './alertDialog.tsx'
 import { conditionText, stateOf } from './conditionText.ts'
+import { readReceivers } from './receivers.ts'
+import { receiversColumn } from './receiversColumn.tsx'
 import { VisitAlerts } from './visitAlerts.tsx'
 
 /** The conditions of a project that are reported. */
 export function Alerts({ projectId }: { projectId: string }) {
   const asked = useQuery(async () => {
-    const [{ alerts }, { goals }, { members }, role] = await Promise.all([
+    const [{ alerts }, { goals }, role] = await Promise.all([
       api.listAlerts({ project_id: projectId }),
       api.getAnalyticsGoals({ project_id: projectId }),
-      api.listMembers({ limit: 200 }),
       projectRole(projectId),
     ])
-    const readers = members.filter(
-      ({ status, role, projects }) =>
-        status === 'active' &&
-        (role !== 'member' || projects.some(({ project_id }) => project_id === projectId)),
-    )
-    return { alerts, goals, members: readers, mayEdit: role === 'admin' }
+    const mayEdit = role === 'admin'
+    return { alerts, goals, receivers: await readReceivers(projectId, mayEdit), mayEdit }
   })
   const [edited, setEdited] = useState<Alert | 'new' | null>(null)
   const add = (
@@ -40,7 +37,7 @@ export function Alerts({ projectId }: { projectId: string }) {
     >
       <div class="wide">
         <AsyncView query={asked}>
-          {({ alerts, goals, members, mayEdit }) => (
+          {({ alerts, goals, receivers, mayEdit }) => (
             <>
               <DataTable
                 caption="Alerts"
@@ -51,6 +48,7 @@ export function Alerts({ projectId }: { projectId: string }) {
                     label: 'Condition',
                     value: ({ condition }) => conditionText(condition),
                   },
+                  ...(mayEdit ? [receiversColumn<Alert>(receivers, 'alert.raised')] : []),
                   { name: 'state', label: 'State', value: stateOf },
                   {
                     name: 'changed',
@@ -64,13 +62,13 @@ export function Alerts({ projectId }: { projectId: string }) {
                 {...(mayEdit && { open: (alert: Alert) => setEdited(alert) })}
                 empty={<p>No alerts. Create one to hear when a figure is unusual.</p>}
               />
-              <VisitAlerts projectId={projectId} members={members} mayEdit={mayEdit} />
+              <VisitAlerts projectId={projectId} receivers={receivers} mayEdit={mayEdit} />
               {edited && (
                 <AlertDialog
                   projectId={projectId}
                   alert={edited === 'new' ? null : edited}
                   goals={goals.map(({ name }) => name)}
-                  members={members}
+                  receivers={receivers}
                   saved={asked.reload}
                   close={() => setEdited(null)}
                 />

@@ -1,23 +1,27 @@
-import type { Member } from '../../api.ts'
 import { Checkbox, TextField } from '../../components/fields.tsx'
 import type { Values } from '../../components/form.tsx'
+import { type Channels, channelsIn, type Receivers } from './receivers.ts'
 
-/** An alert as its channels need it. */
-interface Channels {
-  member_ids: string[]
-  has_chat_url: boolean
-}
-
-/** Fields of who gets the messages of an alert: members by mail, and a chat. */
-export function ChannelFields({ alert, members }: { alert: Channels | null; members: Member[] }) {
+/** Fields of who gets the messages of an alert: members by mail, and a chat. Says so if nobody does. */
+export function ChannelFields({
+  alert,
+  receivers: { members, sendsMail },
+  hasReceiver,
+}: {
+  alert: Channels | null
+  receivers: Receivers
+  hasReceiver: boolean
+}) {
   return (
     <>
-      <fieldset class="choice">
-        <legend>Mail to</legend>
-        {members.map(({ member_id, name, email }) => (
-          <Checkbox key={member_id} name={`member-${member_id}`} label={name ?? email} />
-        ))}
-      </fieldset>
+      {sendsMail && (
+        <fieldset class="choice">
+          <legend>Mail to</legend>
+          {members.map(({ member_id, name, email }) => (
+            <Checkbox key={member_id} name={`member-${member_id}`} label={name ?? email} />
+          ))}
+        </fieldset>
+      )}
       <TextField
         name="chat_url"
         label="Chat webhook"
@@ -29,6 +33,14 @@ export function ChannelFields({ alert, members }: { alert: Channels | null; memb
         maxLength={2000}
       />
       {alert?.has_chat_url && <Checkbox name="removes_chat" label="Remove the chat webhook" />}
+      <p class="hint" role="status">
+        {!hasReceiver &&
+          `Nobody receives this alert. ${
+            sendsMail
+              ? 'Choose a member, enter a chat webhook'
+              : 'This service sends no mail. Enter a chat webhook'
+          }, or create a webhook of the project.`}
+      </p>
     </>
   )
 }
@@ -38,12 +50,13 @@ export const channelValues = ({ member_ids }: Channels): Values =>
   Object.fromEntries(member_ids.map((id) => [`member-${id}`, 'on']))
 
 /** Returns the channels of a request from the values of the form. */
-export const channelsOf = (values: Values, members: readonly Member[]) => {
+export const channelsOf = (values: Values, alert: Channels | null, receivers: Receivers) => {
   const { chat_url, removes_chat } = values
   return {
-    member_ids: members
-      .map(({ member_id }) => member_id)
-      .filter((id) => values[`member-${id}`] === 'on'),
+    // Without mail the form shows no members, and those of the alert remain.
+    member_ids: receivers.sendsMail
+      ? channelsIn(values, alert, receivers).member_ids
+      : (alert?.member_ids ?? []),
     ...(chat_url ? { chat_url } : removes_chat === 'on' && { chat_url: null }),
   }
 }

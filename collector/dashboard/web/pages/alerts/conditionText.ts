@@ -1,5 +1,6 @@
 import type { Alert } from '../../api.ts'
 import { wholeNumber } from '../../format.ts'
+import { textOf } from '../../view/filterText.ts'
 
 type Condition = Alert['condition']
 
@@ -24,7 +25,7 @@ const sides = { above: 'above', below: 'below', either: 'above or below' } as co
 /** Returns a condition as one line. */
 export function conditionText(condition: Condition): string {
   const { kind, metric, window, direction, value, filter, goal } = condition
-  const when = windowNames[window] + (filter ? ` (${filter})` : '')
+  const when = windowNames[window] + (filter ? ` (${textOf(filter)})` : '')
   switch (kind) {
     case 'silence':
       return `No events ${when}`

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
-import { api, type Member, type VisitAlert } from '../../api.ts'
+import { api, type VisitAlert } from '../../api.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { Checkbox, Select, TextField } from '../../components/fields.tsx'
 import { Form, type Values } from '../../components/form.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
 import { toast } from '../../components/toast.tsx'
 import { ChannelFields, channelsOf, channelValues } from './channelFields.tsx'
+import { channelsIn, type Receivers, receiversText } from './receivers.ts'
 
 type Kind = VisitAlert['match']['kind']
 type Tier = VisitAlert['tier']
@@ -42,14 +43,14 @@ export function VisitAlertDialog({
   projectId,
   alert,
   audiences,
-  members,
+  receivers,
   saved,
   close,
 }: {
   projectId: string
   alert: VisitAlert | null
   audiences: readonly { id: string; name: string }[]
-  members: Member[]
+  receivers: Receivers
   saved(): Promise<unknown>
   close(): void
 }) {
@@ -57,6 +58,10 @@ export function VisitAlertDialog({
   const [chosenTier, setTier] = useState<Tier>(alert?.tier ?? fullProfile)
   const tier = isFullOnly(kind) ? fullProfile : chosenTier
   const prices = usePrices()
+  const initial: Values = alert ? valuesOf(alert) : { kind, tier, active: 'on' }
+  const [values, setValues] = useState(initial)
+  const hasReceiver =
+    receiversText(channelsIn(values, alert, receivers), receivers, 'visit.matched') !== ''
   const done = async (said: string) => {
     toast(said)
     close()
@@ -70,7 +75,7 @@ export function VisitAlertDialog({
       tier,
       match: { kind, [member]: values[member] ?? '' },
       active: values.active === 'on',
-      ...channelsOf(values, members),
+      ...channelsOf(values, alert, receivers),
     }
     if (alert)
       await api.updateVisitAlert({
@@ -84,9 +89,10 @@ export function VisitAlertDialog({
   return (
     <Dialog title={alert ? `Change ${alert.name}` : 'New visit alert'} close={close}>
       <Form
-        values={alert ? valuesOf(alert) : { kind, tier, active: 'on' }}
+        values={initial}
         submit={submit}
-        action="Save visit alert"
+        edited={setValues}
+        action={hasReceiver ? 'Save visit alert' : 'Save without a receiver'}
         cancel={close}
       >
         <TextField name="name" label="Name" maxLength={200} required />
@@ -109,7 +115,7 @@ export function VisitAlertDialog({
           Price: {prices.value ? costOf(prices.value, tier, 1) : 'one record'} for each reported
           person and day.
         </p>
-        <ChannelFields alert={alert} members={members} />
+        <ChannelFields alert={alert} receivers={receivers} hasReceiver={hasReceiver} />
         <Checkbox name="active" label="Report visits" />
       </Form>
       {alert && (

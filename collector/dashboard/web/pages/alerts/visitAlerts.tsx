@@ -1,10 +1,13 @@
 import { useState } from 'preact/hooks'
-import { api, type Member, type VisitAlert } from '../../api.ts'
+import { api, type VisitAlert } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { DataTable } from '../../components/dataTable.tsx'
 import { Section } from '../../components/page.tsx'
 import { RelativeTime } from '../../components/relativeTime.tsx'
 import { useQuery } from '../../useQuery.ts'
+import { textOf } from '../../view/filterText.ts'
+import type { Receivers } from './receivers.ts'
+import { receiversColumn } from './receiversColumn.tsx'
 import { VisitAlertDialog } from './visitAlertDialog.tsx'
 
 const pauses = {
@@ -18,11 +21,11 @@ const stateOf = ({ active, paused_by }: VisitAlert): string =>
 /** The rules of a project that report visits of people. */
 export function VisitAlerts({
   projectId,
-  members,
+  receivers,
   mayEdit,
 }: {
   projectId: string
-  members: Member[]
+  receivers: Receivers
   mayEdit: boolean
 }) {
   const asked = useQuery(async () => {
@@ -57,6 +60,7 @@ export function VisitAlerts({
                   label: 'Reports',
                   value: ({ match }) => matchText(match, audiences),
                 },
+                ...(mayEdit ? [receiversColumn<VisitAlert>(receivers, 'visit.matched')] : []),
                 { name: 'state', label: 'State', value: stateOf },
                 {
                   name: 'sent',
@@ -75,7 +79,7 @@ export function VisitAlerts({
                 projectId={projectId}
                 alert={edited === 'new' ? null : edited}
                 audiences={audiences}
-                members={members}
+                receivers={receivers}
                 saved={asked.reload}
                 close={() => setEdited(null)}
               />
@@ -98,7 +102,7 @@ function matchText(
     case 'company':
       return `People of ${company_domain}`
     case 'profile':
-      return filter ?? ''
+      return textOf(filter ?? '')
     case 'audience':
       return `Members of ${audiences.find(({ id }) => id === audience_id)?.name ?? 'a deleted audience'}`
   }
