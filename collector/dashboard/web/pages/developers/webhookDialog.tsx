@@ -11,7 +11,8 @@ const typeNames = {
   'pixel.silent': 'A pixel goes silent',
   'alert.raised': 'An alert is raised',
   'alert.resolved': 'An alert is normal again',
-} as const
+  'visit.matched': 'A visit alert matches a person (contains personal data)',
+} as const satisfies Record<Webhook['event_types'][number], string>
 type EventType = keyof typeof typeNames
 const types = Object.keys(typeNames) as EventType[]
 
@@ -51,7 +52,10 @@ export function WebhookDialog({
           description: webhook?.description ?? '',
           enabled: webhook?.enabled === false ? '' : 'on',
           ...Object.fromEntries(
-            types.map((type) => [type, !webhook || webhook.event_types.includes(type) ? 'on' : '']),
+            types.map((type) => {
+              const isOn = webhook ? webhook.event_types.includes(type) : type !== 'visit.matched'
+              return [type, isOn ? 'on' : '']
+            }),
           ),
         }}
       >
