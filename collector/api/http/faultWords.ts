@@ -34,7 +34,7 @@ export const pathOf = ({ instancePath }: Pick<Fault, 'instancePath'>): string[] 
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
 
 /** Describes the allowed values. A value with several allowed forms has one violation for each. */
-function allowedBy(faults: readonly Fault[]): string {
+export function allowedBy(faults: readonly Fault[]): string {
   const [first] = faults
   const here = faults.filter(({ instancePath }) => instancePath === first!.instancePath)
   const choices = here.flatMap(choicesOf)

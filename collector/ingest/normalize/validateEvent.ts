@@ -2,6 +2,7 @@ import { Compile } from 'typebox/compile'
 import { customPropertiesBytesMax } from '../../../schemas/events/custom.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../../schemas/events/index.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
+import { allowedBy } from '../../api/http/faultWords.ts'
 import { unmarkLongIntegers } from './exactNumbers.ts'
 
 /** Maximum age of an event, by its own time. It limits the months, and so the partitions, of one insert. */
@@ -27,6 +28,8 @@ const validators = new Map(
 )
 
 const pathCharsMax = 1_000
+const timestampPath = '/event_data/timestamp'
+const timestampFault = 'must be a UTC time with milliseconds, such as 2026-01-31T12:00:00.000Z'
 
 /** Checks one element of a beacon's `events` against its type's schema (schemas/events). */
 export function validateEvent(event: unknown): ValidEvent | Fault {
@@ -38,15 +41,14 @@ export function validateEvent(event: unknown): ValidEvent | Fault {
   if (!isObject(event_data)) return { path: '/event_data', message: 'must be an object' }
 
   if (!validator.Check(event_data)) {
-    const [error] = validator.Errors(event_data)
-    return {
-      path: `/event_data${error!.instancePath}`.slice(0, pathCharsMax),
-      message: error!.message,
-    }
+    const faults = validator.Errors(event_data)
+    const path = `/event_data${faults[0]!.instancePath}`.slice(0, pathCharsMax)
+    const isTime = path === timestampPath && faults[0]!.keyword === 'pattern'
+    return { path, message: isTime ? timestampFault : allowedBy(faults) }
   }
   const sentMillis = Date.parse(event_data.timestamp as string)
   if (Number.isNaN(sentMillis))
-    return { path: '/event_data/timestamp', message: 'must be a date that exists' }
+    return { path: timestampPath, message: 'must be a date that exists' }
   if (event_type === 'custom' && jsonBytes(event_data.properties) > customPropertiesBytesMax) {
     return {
       path: '/event_data/properties',

@@ -5,6 +5,7 @@ import {
   readGoalFilter,
   readGoalProperty,
 } from '../../../collector/dashboard/web/pages/goals/goalFilter.ts'
+import { faultText } from '../../../collector/dashboard/web/view/faultText.ts'
 import { textOf } from '../../../collector/dashboard/web/view/filterText.ts'
 import { fieldLabels, labelOfValue } from '../../../collector/dashboard/web/view/labels.ts'
 import { fieldNamed, selectableAt } from '../../../schemas/fields.ts'
@@ -26,6 +27,19 @@ test.each([
   ['is_bot:eq:false,viewport_width:gte:800', 'Bot is no and Window width is at least 800'],
 ])('%s reads "%s"', (filter, text) => {
   expect(textOf(filter)).toBe(text)
+})
+
+test.each([
+  ['', 'must be an object', 'The event must be an object'],
+  ['/event_id', 'must be a UUID', 'Event id must be a UUID'],
+  ['/event_data', 'requires name', 'Event data requires name'],
+  ['/event_data/name', 'must be a string', 'Event name must be a string'],
+  ['/event_data/properties/plan', 'must be a string', 'Property plan must be a string'],
+  ['/event_data/percentage', 'must be at most 100', 'Percentage must be at most 100'],
+  ['/event_data/form/fields/0', 'must be a string', 'Form › Fields › 0 must be a string'],
+  ['/event_data/timestamp', 'must be a date that exists', 'Time must be a date that exists'],
+])('the fault "%s %s" reads "%s"', (path, message, text) => {
+  expect(faultText({ path, message })).toBe(text)
 })
 
 describe('a goal that was picked', () => {

@@ -85,7 +85,7 @@ export function labelOfField(name: string): string {
 }
 
 /** "job_seniority" → "Job seniority"; "company_domain" → "Company domain". */
-const words = (name: string): string => {
+export const words = (name: string): string => {
   const text = name.replaceAll('_', ' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -156,7 +156,7 @@ test('bad rows are skipped and reported with line and reason', async () => {
     [6, expect.stringContaining('event_type must be one of page_view, click')],
     [7, 'timestamp must not be in the future'],
     [8, 'event_data.timestamp must be at most 2922 days ago'],
-    [9, expect.stringContaining('event_data must have required properties')],
+    [9, expect.stringContaining('event_data requires ')],
     [10, 'client_ip must be an IPv4 or IPv6 address'],
     [11, 'unknown column "price": use --map or --ignore-unknown'],
   ])

@@ -4,6 +4,7 @@ import { DataTable } from '../../components/dataTable.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
 import { eventTime } from '../../format.ts'
 import { setUrl } from '../../urlState.ts'
+import { faultText } from '../../view/faultText.ts'
 
 const pollMs = 1_000
 /** Most rows on the page: the oldest are removed. */
@@ -212,6 +213,6 @@ async function readRejected(
       at: received_at,
       outcome: refusal ? 'refused' : 'rejected',
       type: event_type ?? '–',
-      what: refusal ? `${refusal}: ${message}` : `${path || 'the event'} ${message}`,
+      what: refusal ? `${refusal}: ${message}` : faultText({ path, message }),
     }))
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Answer } from '../../../../api/client/index.ts'
 import { eventTime } from '../../format.ts'
+import { faultText } from '../../view/faultText.ts'
 import { labelOfValue } from '../../view/labels.ts'
 
 type EventTrace = Answer<'traceEvent'>
@@ -50,7 +51,7 @@ function stepsOf({
       state: 'no',
       text: (
         <>
-          {eventTime(received_at)}: <code>{path || '/'}</code> {message}
+          {eventTime(received_at)}: {faultText({ path, message })}.
         </>
       ),
     }),

@@ -5,6 +5,7 @@ import { RelativeTime } from '../../components/relativeTime.tsx'
 import { counted } from '../../format.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { Link } from '../../router.tsx'
+import { faultText } from '../../view/faultText.ts'
 
 const pollMs = 1_500
 
@@ -57,8 +58,7 @@ function Rejections({ activity: { rejected_last_24h, last_rejection } }: { activ
         {last_rejection && (
           <>
             {' '}
-            The last one <RelativeTime at={last_rejection.at} />: <code>{last_rejection.path}</code>{' '}
-            {last_rejection.message}
+            The last one <RelativeTime at={last_rejection.at} />: {faultText(last_rejection)}.
           </>
         )}
       </p>

@@ -5,6 +5,7 @@ import { DataTable } from '../../components/dataTable.tsx'
 import { Section } from '../../components/page.tsx'
 import { exactTime } from '../../components/time.ts'
 import { useQuery } from '../../useQuery.ts'
+import { faultText } from '../../view/faultText.ts'
 import { labelOfValue } from '../../view/labels.ts'
 import { ResendDialog } from './resendDialog.tsx'
 
@@ -69,10 +70,9 @@ const columns = [
       event_type === null ? '' : labelOfValue('event_type', event_type),
   },
   {
-    name: 'path',
-    label: 'Where',
-    value: ({ path }: RejectedEvent) => path,
-    show: ({ path }: RejectedEvent) => <code>{path || '/'}</code>,
+    name: 'reason',
+    label: 'Reason',
+    value: (event: RejectedEvent) => faultText(event),
+    show: (event: RejectedEvent) => <span title={event.path}>{faultText(event)}</span>,
   },
-  { name: 'message', label: 'Reason', value: ({ message }: RejectedEvent) => message },
 ]

@@ -4,6 +4,7 @@ import { LinesField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
 import { readJson } from '../../components/readJson.ts'
 import { toast } from '../../components/toast.tsx'
+import { faultText } from '../../view/faultText.ts'
 
 /** The collector stores this many characters of a rejected event. */
 const storedMax = 4_096
@@ -27,23 +28,16 @@ export function ResendDialog({
     })
     const [fault] = answer.rejected
     if (fault)
-      throw new ApiError(
-        400,
-        'invalid_parameter',
-        `Still invalid: ${fault.path} ${fault.message}`,
-        {
-          details: { parameter: 'event' },
-        },
-      )
+      throw new ApiError(400, 'invalid_parameter', `Still invalid: ${faultText(fault)}`, {
+        details: { parameter: 'event' },
+      })
     toast('The event is on its way')
     close()
     await sent()
   }
   return (
     <Dialog title="Correct and resend" close={close} class="wide">
-      <p>
-        <code>{path || '/'}</code> {message}
-      </p>
+      <p title={path}>{faultText({ path, message })}.</p>
       {event.length >= storedMax && (
         <p class="notice">The collector kept only the first 4,096 characters. Add the rest.</p>
       )}
