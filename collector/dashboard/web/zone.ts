@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { type TimeZone, utc } from '../../platform/timeZone.ts'
+import { presentZone } from './view/zoneNames.ts'
 
 /** The time zone of the project on the page; UTC on other pages. */
 export const zone = signal<TimeZone>(utc)
@@ -8,4 +9,4 @@ export const zone = signal<TimeZone>(utc)
 export const zoneText = (): string =>
   zone.value.name === 'UTC'
     ? 'UTC'
-    : `${zone.value.name.split('/').at(-1)!.replaceAll('_', ' ')} time`
+    : `${presentZone(zone.value.name).split('/').at(-1)!.replaceAll('_', ' ')} time`

@@ -4,10 +4,8 @@ import { EditForm } from '../components/editForm.tsx'
 import { Select } from '../components/fields.tsx'
 import { Section } from '../components/page.tsx'
 import { toast } from '../components/toast.tsx'
+import { presentZone, presentZones } from '../view/zoneNames.ts'
 import { zone } from '../zone.ts'
-
-/** The zones that the browser knows. */
-const names = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')]
 
 /** Chooses the time zone of a project's days. */
 export function ProjectTimeZone({
@@ -26,7 +24,7 @@ export function ProjectTimeZone({
         <EditForm
           object={project}
           kind="project"
-          valuesOf={({ time_zone }) => ({ time_zone })}
+          valuesOf={({ time_zone }) => ({ time_zone: presentZone(time_zone) })}
           save={({ time_zone = 'UTC' }, version) =>
             api.updateProject({ project_id: project.project_id, time_zone, version })
           }
@@ -41,7 +39,7 @@ export function ProjectTimeZone({
             name="time_zone"
             label="Time zone"
             options={Object.fromEntries(
-              [...new Set([...names, project.time_zone])].map((name) => [
+              [...new Set([...presentZones(), presentZone(project.time_zone)])].map((name) => [
                 name,
                 name.replaceAll('_', ' '),
               ]),

@@ -14,10 +14,11 @@ import { toast } from '../components/toast.tsx'
 import { go, Link } from '../router.tsx'
 import { isOrganizationAdmin, useSession } from '../session.ts'
 import { useListQuery, useQuery } from '../useQuery.ts'
+import { presentZone } from '../view/zoneNames.ts'
 import { ProjectGlance } from './projectGlance.tsx'
 
 /** Of the browser. */
-const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+const time_zone = presentZone(Intl.DateTimeFormat().resolvedOptions().timeZone)
 
 const pathOf = (project: Project) => `/${project.organization_id}/projects/${project.project_id}`
 
