@@ -14,32 +14,31 @@ import { useProjectPath } from '../../projectPath.ts'
 import { go } from '../../router.tsx'
 import { setUrl, urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
-import { labelOfField } from '../../view/labels.ts'
+import { labelOfPreview, type PreviewRow, previewFields, previewValue } from './previewFields.ts'
 
 const tabs = { people: 'People', companies: 'Companies' } as const
 type Entity = keyof typeof tabs
 const entities = Object.keys(tabs) as Entity[]
 const rowsMax = 25
 
-type Row = Readonly<Record<string, unknown>>
 const nothing = { total: 0, rows: [] }
 
 /** The scores and the masked fields of a preview, which is never charged. */
 async function preview(
   entity: Entity,
   topic: string,
-): Promise<{ total: number | null; rows: Row[] }> {
+): Promise<{ total: number | null; rows: PreviewRow[] }> {
   const asked = { topic, limit: rowsMax }
   if (entity === 'people') {
     const found = await api.previewPeopleByTopic(asked)
     if ('dry_run' in found) return nothing
     const { results, total } = found
-    return { total, rows: results.map(({ person, score }) => ({ score, ...person })) }
+    return { total, rows: results.map(({ person, ...found }) => ({ ...found, ...person })) }
   }
   const found = await api.previewCompaniesByTopic(asked)
   if ('dry_run' in found) return nothing
   const { results, total } = found
-  return { total, rows: results.map(({ company, score }) => ({ score, ...company })) }
+  return { total, rows: results.map(({ company, ...found }) => ({ ...found, ...company })) }
 }
 
 /** The free preview of people and companies interested in a topic, and a button that creates their audience. */
@@ -94,8 +93,6 @@ function Preview({ entity, topic }: { entity: Entity; topic: string }) {
   return (
     <AsyncView query={found} lines={6}>
       {({ total, rows }) => {
-        const known = (name: string) => rows.some((row) => (row[name] ?? null) !== null)
-        const names = [...new Set(rows.flatMap(Object.keys))].filter(known)
         return (
           <>
             <p>
@@ -115,14 +112,11 @@ function Preview({ entity, topic }: { entity: Entity; topic: string }) {
                 caption={`Preview of ${entity}, masked`}
                 prefix="intent-"
                 canSearch={false}
-                columns={names.map((name) => ({
+                columns={previewFields(rows).map((name) => ({
                   name,
-                  label: labelOfField(name),
+                  label: labelOfPreview(name),
                   isNumber: name === 'score',
-                  value: (row: Row) => {
-                    const value = row[name] ?? null
-                    return value === null || typeof value === 'number' ? value : String(value)
-                  },
+                  value: (row: PreviewRow) => previewValue(row, name),
                 }))}
                 rows={rows}
                 keyOf={(row) => JSON.stringify(row)}
