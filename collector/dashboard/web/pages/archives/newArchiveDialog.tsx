@@ -3,7 +3,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { Select, TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
-import { localTime } from '../../components/time.ts'
+import { localTime, millisOf } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
 
 /** Creates an archive in one of the project's buckets. Shows the price before. */
@@ -27,7 +27,7 @@ export function NewArchiveDialog({
           await api.createArchive({
             project_id: projectId,
             integration_id,
-            starts_at: new Date(starts_at).toISOString(),
+            starts_at: new Date(millisOf(starts_at)).toISOString(),
           })
           toast('Archive created')
           close()
@@ -44,7 +44,7 @@ export function NewArchiveDialog({
         <TextField
           name="starts_at"
           label="First hour"
-          hint="In your own time zone, at most 400 days ago. Footfall also copies, and charges, all events since this time."
+          hint="In the project’s time zone, at most 400 days ago. Footfall also copies, and charges, all events since this time."
           type="datetime-local"
           required
         />

@@ -2,8 +2,9 @@ import { type AnalyticsAnnotation, api } from '../../api.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
-import { localTime } from '../../components/time.ts'
+import { localTime, millisOf } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
+import { zoneText } from '../../zone.ts'
 
 /** Asks for an annotation, changes one, or deletes it. */
 export function AnnotationDialog({
@@ -33,7 +34,7 @@ export function AnnotationDialog({
           text: annotation?.text ?? '',
         }}
         submit={async ({ at = '', text = '' }) => {
-          const fields = { at: new Date(at).toISOString(), text }
+          const fields = { at: new Date(millisOf(at)).toISOString(), text }
           if (annotation) {
             const { annotation_id, version } = annotation
             await api.updateAnalyticsAnnotation({ annotation_id, version, ...fields })
@@ -46,7 +47,7 @@ export function AnnotationDialog({
         <TextField
           name="at"
           label="Time"
-          hint="In your own time zone."
+          hint={`In the project’s time zone: ${zoneText()}.`}
           type="datetime-local"
           required
         />

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type AnalyticsAnnotation, api } from '../../api.ts'
+import { exactTime } from '../../components/time.ts'
 import { lazyPage } from '../../lazyPage.tsx'
 import { mayEdit } from '../../projectRole.ts'
 import { type QueryState, useQuery } from '../../useQuery.ts'
@@ -7,8 +8,6 @@ import { type QueryState, useQuery } from '../../useQuery.ts'
 const AnnotationDialog = lazyPage(() =>
   import('./annotationDialog.tsx').then(({ AnnotationDialog }) => AnnotationDialog),
 )
-
-const time = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 export const readAnnotations = (projectId: string) => () =>
   api.listAnalyticsAnnotations({ project_id: projectId }).then(({ annotations }) => annotations)
@@ -35,7 +34,7 @@ export function Annotations({
         <ul>
           {shown.map((annotation) => (
             <li key={annotation.annotation_id}>
-              <time dateTime={annotation.at}>{time.format(Date.parse(annotation.at))}</time>
+              <time dateTime={annotation.at}>{exactTime(annotation.at)}</time>
               <span>{annotation.text}</span>
               {edits.value && (
                 <button

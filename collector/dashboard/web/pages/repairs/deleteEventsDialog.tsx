@@ -3,10 +3,11 @@ import { ApiError, api } from '../../api.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { Select, TextField } from '../../components/fields.tsx'
 import { Form, type Values } from '../../components/form.tsx'
-import { localTime } from '../../components/time.ts'
+import { localTime, millisOf } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
 import { counted } from '../../format.ts'
 import { ConditionBuilder } from '../../view/conditionBuilder.tsx'
+import { zoneText } from '../../zone.ts'
 
 const hourMs = 3_600_000
 
@@ -37,8 +38,8 @@ export function DeleteEventsDialog({
     if (!isAll && filter === '') throw noConditions()
     const of = {
       project_id: projectId,
-      start_ms: Date.parse(from),
-      end_ms: Date.parse(to),
+      start_ms: millisOf(from),
+      end_ms: millisOf(to),
       ...(!isAll && { filter }),
     }
     const answer = await api.deleteEvents({ ...of, dry_run: true })
@@ -63,7 +64,7 @@ export function DeleteEventsDialog({
         <TextField
           name="from"
           label="From"
-          hint="In your own time zone."
+          hint={`In the project’s time zone: ${zoneText()}.`}
           type="datetime-local"
           required
         />
