@@ -34,6 +34,13 @@ const definitions: [Definition, string][] = [
       'at most 100.',
   ],
   [
+    {
+      entity: 'people',
+      include: { profile: { field: 'job_is_decision_maker', op: 'eq', value: true } },
+    },
+    'People who have “Job is decision maker: yes” in their profile.',
+  ],
+  [
     { entity: 'people', include: { not: { event: { within_days: 1, at_least: 2 } } } },
     'People who do not match (have any event at least 2 times in the last 1 day).',
   ],

@@ -84,6 +84,8 @@ function profileClause({ field, op, value }: { field: string; op: string; value:
     labelOfValue(field, String(one)),
   )
   const text = values.join(op === 'between' ? ' and ' : ', ')
+  if (op === 'eq' && (text === 'yes' || text === 'no'))
+    return `have “${label}: ${text}” in their profile`
   return `have a ${label} that ${profileOperators[op] ?? op} ${text}`
 }
 

@@ -8,6 +8,7 @@ import { exactTime } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
 import { urlChoice } from '../../urlState.ts'
 import { useListQuery } from '../../useQuery.ts'
+import { shortName } from './messageNames.ts'
 
 type Delivery = Awaited<ReturnType<typeof api.listWebhookDeliveries>>['deliveries'][number]
 
@@ -167,7 +168,12 @@ const columns = [
     value: ({ created_at }: Delivery) => created_at,
     show: ({ created_at }: Delivery) => exactTime(created_at),
   },
-  { name: 'type', label: 'Event', value: ({ type }: Delivery) => type },
+  {
+    name: 'type',
+    label: 'Message',
+    value: ({ type }: Delivery) => shortName(type),
+    show: ({ type }: Delivery) => <span title={type}>{shortName(type)}</span>,
+  },
   {
     name: 'status',
     label: 'Status',

@@ -2,19 +2,9 @@ import { api, type Webhook } from '../../api.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { Checkbox, TextField } from '../../components/fields.tsx'
 import { Form, type Values } from '../../components/form.tsx'
+import { type MessageType, messageNames } from './messageNames.ts'
 
-const typeNames = {
-  'audience.built': 'An audience is built',
-  'list.imported': 'A list is imported',
-  'export.run_ended': 'An export has run',
-  'budget.reached': 'A budget is reached',
-  'pixel.silent': 'A pixel goes silent',
-  'alert.raised': 'An alert is raised',
-  'alert.resolved': 'An alert is normal again',
-  'visit.matched': 'A visit alert matches a person (contains personal data)',
-} as const satisfies Record<Webhook['event_types'][number], string>
-type EventType = keyof typeof typeNames
-const types = Object.keys(typeNames) as EventType[]
+const types = Object.keys(messageNames) as MessageType[]
 
 /** Creates or changes a webhook. */
 export function WebhookDialog({
@@ -70,7 +60,7 @@ export function WebhookDialog({
         <fieldset>
           <legend>Messages when</legend>
           {types.map((type) => (
-            <Checkbox key={type} name={type} label={typeNames[type]} />
+            <Checkbox key={type} name={type} label={messageNames[type]} />
           ))}
         </fieldset>
         <Checkbox name="enabled" label="On" />

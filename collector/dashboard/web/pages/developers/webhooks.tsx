@@ -10,6 +10,7 @@ import { toast } from '../../components/toast.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
 import { useListQuery } from '../../useQuery.ts'
 import { Deliveries } from './deliveries.tsx'
+import { shortName } from './messageNames.ts'
 import { WebhookDialog } from './webhookDialog.tsx'
 
 type Open = { kind: 'create' } | { kind: 'edit' | 'rotate' | 'delete'; webhook: Webhook } | null
@@ -37,7 +38,7 @@ export function Webhooks({ projectId }: { projectId: string }) {
   return (
     <Page
       title="Webhooks"
-      lead="Signed messages when an audience is built, a list is imported, an export has run, a budget is reached or a pixel goes silent."
+      lead="Signed messages when an audience is built, a list is imported, an export has run, a budget is reached, a pixel goes silent or an alert is raised."
       actions={webhooks.value?.length !== 0 && create}
     >
       <div class="wide">
@@ -169,10 +170,15 @@ function DeleteWebhookDialog({
   )
 }
 
+const disabledReasons = {
+  failing: 'off: all attempts failed',
+  gone: 'off: the receiver answered 410',
+} as const satisfies Record<NonNullable<Webhook['disabled_reason']>, string>
+
 const toneOf: Record<string, string> = { on: '', off: 'quiet' }
 
 const stateOf = ({ enabled, disabled_reason, failing_since }: Webhook): string => {
-  if (!enabled) return disabled_reason ? `off: ${disabled_reason}` : 'off'
+  if (!enabled) return disabled_reason ? disabledReasons[disabled_reason] : 'off'
   return failing_since ? 'failing' : 'on'
 }
 
@@ -181,7 +187,12 @@ const columns = [
   {
     name: 'types',
     label: 'Messages',
-    value: ({ event_types }: Webhook) => event_types.join(', '),
+    value: ({ event_types }: Webhook) => event_types.map(shortName).join(', '),
+    show: ({ event_types }: Webhook) => (
+      <span class="wraps" title={event_types.join(', ')}>
+        {event_types.map(shortName).join(', ')}
+      </span>
+    ),
   },
   {
     name: 'state',

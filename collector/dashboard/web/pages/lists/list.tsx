@@ -7,11 +7,13 @@ import { Page, Section } from '../../components/page.tsx'
 import { PagedTable } from '../../components/pagedTable.tsx'
 import { exactTime } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
+import { counted } from '../../format.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { go, Link } from '../../router.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
 import { useListQuery, useQuery } from '../../useQuery.ts'
 import { useRepeat } from '../../useRepeat.ts'
+import { kindNames } from './kindNames.ts'
 import { UploadDialog } from './uploadDialog.tsx'
 
 type Import = Awaited<ReturnType<typeof api.listListImports>>['imports'][number]
@@ -48,7 +50,7 @@ function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
       lead={
         <>
           <Link href={pathTo('lists')}>Lists</Link> <span aria-hidden="true">/</span>{' '}
-          {records(list.count)} members: {list.kind}
+          {counted(list.count, 'member')}: {kindNames[list.kind]}
         </>
       }
       actions={
@@ -147,7 +149,7 @@ const importColumns = [
   count('rows_total', 'Rows'),
   count('rows_added', 'Added'),
   count('rows_duplicate', 'Duplicate'),
-  count('rows_rejected', 'Refused'),
+  count('rows_rejected', 'Rejected'),
 ]
 
 /** The rejected lines of an import, with reasons. */
@@ -169,11 +171,14 @@ function Rejected({ listId, chosen }: { listId: string; chosen: Import }) {
           {
             name: 'line',
             label: 'Line',
-            isNumber: true,
             value: ({ line }: Line) => line,
             show: ({ line }: Line) => records(line),
           },
-          { name: 'reason', label: 'Reason', value: ({ reason }: Line) => reason },
+          {
+            name: 'reason',
+            label: 'Reason',
+            value: ({ message }: Line) => message.charAt(0).toUpperCase() + message.slice(1),
+          },
         ]}
         keyOf={({ line }) => String(line)}
       />

@@ -6,15 +6,8 @@ import { exactTime } from '../../components/time.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { go } from '../../router.tsx'
 import { useListQuery } from '../../useQuery.ts'
+import { kindNames } from './kindNames.ts'
 import { UploadDialog } from './uploadDialog.tsx'
-
-/** Short names of kinds of lists. */
-const kindNames: Record<List['kind'], string> = {
-  emails: 'E-mail addresses',
-  hems: 'Hashed e-mail addresses',
-  domains: 'Company domains',
-  cookies: 'Browsers',
-}
 
 /** A project's lists of people, companies or browsers. */
 export function Lists({ projectId }: { projectId: string }) {
