@@ -116,6 +116,9 @@ const recordColumns = [
     label: 'Formats',
     value: ({ output_formats }: Integration) =>
       output_formats.map((format) => formatNames[format]).join(', '),
+    show: ({ output_formats }: Integration) => (
+      <span class="wraps">{output_formats.map((format) => formatNames[format]).join(', ')}</span>
+    ),
   },
   {
     name: 'updated',

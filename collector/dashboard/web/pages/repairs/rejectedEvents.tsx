@@ -73,6 +73,10 @@ const columns = [
     name: 'reason',
     label: 'Reason',
     value: (event: RejectedEvent) => faultText(event),
-    show: (event: RejectedEvent) => <span title={event.path}>{faultText(event)}</span>,
+    show: (event: RejectedEvent) => (
+      <span class="wraps" title={event.path}>
+        {faultText(event)}
+      </span>
+    ),
   },
 ]
