@@ -21,6 +21,9 @@ const guides: readonly (readonly [path: RegExp, guide: string])[] = [
   [/\/operator$/, 'operations#health-and-metrics'],
   [/\/developers\/.*$/, 'api'],
   [/\/settings\/api-keys$/, 'api'],
+  [/\/members$/, 'dashboard#accounts'],
+  [/\/settings\/(account|organization|audit)$/, 'dashboard#accounts'],
+  [/\/projects(\/[^/]+(\/settings)?)?$/, 'dashboard#pages'],
 ]
 
 /** Returns the address of the guide of a page in /docs; null without a guide. */
