@@ -21,6 +21,7 @@ import { ensureSampleLists } from '../sandbox/sampleLists.ts'
 import { sampleRules, sampleSignals, signalDays } from '../sandbox/sampleSignals.ts'
 import type { Demo } from './demo.ts'
 import { storeSampleDestinations } from './sampleDestinations.ts'
+import { storeSampleSaved } from './sampleSaved.ts'
 import { addSampleVisits, samplePixelId } from './sampleVisits.ts'
 
 /** Different people than in the data of test keys. */
@@ -59,8 +60,8 @@ export const demoAudienceId = ({ project_id }: Demo): string =>
 
 /**
  * Fills a new demo with a second pixel with two months of visits, profiles and interests of its visitors, and
- * a list of customers. It adds two goals, three audiences from templates, and exports and a webhook with a
- * history. A later call completes an interrupted one.
+ * a list of customers. It adds two goals, segments, a funnel and an alert, three audiences from templates, and
+ * exports and a webhook with a history. A later call completes an interrupted one.
  */
 export async function ensureSampleVisitors(
   { postgres, clickhouse, uploads, secretBox, demoVisits }: SeedDeps,
@@ -84,6 +85,7 @@ export async function ensureSampleVisitors(
     if (version === 0) await replaceRules(client, organizationId, sampleRules)
     const { goals } = await readGoals(client, projectId)
     if (goals.length === 0) await replaceGoals(client, projectId, demoGoals)
+    await storeSampleSaved(client, projectId)
     for (const templateId of demoTemplates) {
       const { name, definition } = templates.find(({ template_id }) => template_id === templateId)!
       const audienceId = uuidOf(`${projectId} ${templateId}`)
