@@ -259,6 +259,12 @@ test('people: the match rate is free, profiles are charged, and the identity pag
   await check('visitors')
   await rows('Visitors').first().getByRole('button').click()
   await page.locator('.story li').first().waitFor()
+  // Each session has its source by the name that the overview shows.
+  const named =
+    /(direct|from (Google|Bing|Instagram|Facebook|Newsletter|pottery-weekly\.example) · .+)$/
+  await expect
+    .poll(() => page.locator('.session .meta').allTextContents(), { timeout: 30_000 })
+    .toSatisfy((texts: string[]) => texts.length > 0 && texts.every((text) => named.test(text)))
   await check('visitor')
   await button(page, '← All visitors').click()
   await rows('Visitors').first().waitFor()

@@ -8,25 +8,23 @@ import { FreeRecords } from '../../components/freeRecords.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
 import { counted, duration, eventClock, eventTime } from '../../format.ts'
 import { setUrl } from '../../urlState.ts'
+import { useQuery } from '../../useQuery.ts'
 import { storyOf, type ToldEvent } from '../../view/eventStory.ts'
 import { labelOfValue } from '../../view/labels.ts'
 import { nicknameOf } from '../../view/nickname.ts'
 import type { ViewQuery } from '../../view/view.ts'
 import { Country } from '../overview/icon.tsx'
+import { type Origin, readSources } from './sessionSources.ts'
 
 const eventsMax = 200
 const select =
-  'event_id,timestamp,event_type,page_path,page_host,event_data,session_id,referrer_host,utm_source,country,city,device_type,browser,os,language'
+  'event_id,timestamp,event_type,page_path,page_host,event_data,session_id,referrer_host,utm_source,click_id_type,country,city,device_type,browser,os,language'
 
 type Text = string | null
-interface StoryEvent extends ToldEvent {
+interface StoryEvent extends ToldEvent, Origin {
   event_id: string
   timestamp: string
   page_path: Text
-  page_host: Text
-  session_id: string
-  referrer_host: Text
-  utm_source: Text
   country: Text
   city: Text
   device_type: Text
@@ -78,9 +76,11 @@ export function VisitorStory({
           {events.length === eventsMax && (
             <p class="hint">The latest {counted(eventsMax, 'event')} of the period.</p>
           )}
-          {sessionsOf(events).map((session) => (
-            <Session key={session[0]!.session_id} events={session} />
-          ))}
+          <Sessions
+            cookieId={cookieId}
+            sessions={sessionsOf(events)}
+            window={{ project_id, start_ms, end_ms }}
+          />
         </>
       )}
       <ReadFault of={read} />
@@ -97,15 +97,47 @@ export function VisitorStory({
   )
 }
 
+/** The sessions, whose sources the service names. */
+function Sessions({
+  cookieId,
+  sessions,
+  window,
+}: {
+  cookieId: string
+  sessions: readonly StoryEvent[][]
+  window: Pick<ViewQuery, 'project_id' | 'start_ms' | 'end_ms'>
+}) {
+  const sources = useQuery(() =>
+    readSources(
+      cookieId,
+      sessions.map(([first]) => first!),
+      window,
+    ),
+  )
+  return sessions.map((session) => {
+    const id = session[0]!.session_id
+    return <Session key={id} events={session} source={sources.value?.get(id)} />
+  })
+}
+
 /** One session: when, how long and where from, then each step. */
-function Session({ events }: { events: readonly StoryEvent[] }) {
+function Session({
+  events,
+  source,
+}: {
+  events: readonly StoryEvent[]
+  /** Undefined until it is known. */
+  source: string | undefined
+}) {
   const [first, last] = [events[0]!, events.at(-1)!]
   const pages = events.filter(({ event_type }) => event_type === 'page_view').length
   const spent = Date.parse(last.timestamp) - Date.parse(first.timestamp)
   return (
     <section class="card session" aria-label={`Session of ${eventTime(first.timestamp)}`}>
       <h3>{eventTime(first.timestamp)}</h3>
-      <p class="meta">{[counted(pages, 'page'), duration(spent), sourceOf(first)].join(' · ')}</p>
+      <p class="meta">
+        {[counted(pages, 'page'), duration(spent), source].filter(Boolean).join(' · ')}
+      </p>
       <ol class="story">
         {events.map((event) => {
           const { action, detail } = storyOf(event)
@@ -122,11 +154,6 @@ function Session({ events }: { events: readonly StoryEvent[] }) {
       </ol>
     </section>
   )
-}
-
-const sourceOf = ({ utm_source, referrer_host, page_host }: StoryEvent): string => {
-  const source = utm_source ?? (referrer_host !== page_host ? referrer_host : null)
-  return source ? `from ${source}` : 'direct'
 }
 
 /** The place and the device of the latest event. */
