@@ -3,14 +3,19 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openEvents, organizationId, projectId } from '../events/harness.ts'
 import {
-  dayMs,
-  groupsBy,
-  isView,
-  randomVisits,
-  type Seen,
-  type Session,
-  sessionsOf,
-} from './naiveSessions.ts'
+  type Asked,
+  ofEvents,
+  ofSessions,
+  overviewOf,
+  type Query,
+  queryOf,
+  type Selected,
+  select,
+  selectedOf,
+  totals,
+  visitorsOf,
+} from './naiveFigures.ts'
+import { dayMs, groupsBy, isView, randomVisits, type Seen, sessionsOf } from './naiveSessions.ts'
 
 /** Figures by fields of sessions, such as the source, against a naive look at every session. */
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -39,7 +44,6 @@ beforeAll(async () => {
 })
 afterAll(() => events.close())
 
-type Query = Record<string, string | number | boolean>
 async function post<T>(method: 'POST' | 'PUT', path: string, payload: object): Promise<T> {
   const answer = await events.app.inject({ method, url: `/api/v1/analytics/${path}`, payload })
   if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
@@ -54,37 +58,6 @@ async function get<T>(path: string, query: Query): Promise<T> {
   return answer.json()
 }
 
-/** Filters that select sessions, and their meaning. */
-const ofSessions: Record<string, (fields: Session['fields']) => boolean> = {
-  'source:eq:Google': ({ source }) => source === 'Google',
-  'source:ne:Google': ({ source }) => source !== 'Google',
-  'source:eq:Direct': ({ source }) => source === 'Direct',
-  'channel:in:Direct|Email': ({ channel }) => channel === 'Direct' || channel === 'Email',
-  'channel:eq:Paid search': ({ channel }) => channel === 'Paid search',
-  'utm_campaign:eq:may': ({ utm_campaign }) => utm_campaign === 'may',
-  'utm_campaign:ne:may': ({ utm_campaign }) => utm_campaign !== 'may',
-  'referrer_host:like:%google%': ({ referrer_host }) => referrer_host?.includes('google') ?? false,
-  'entry_page:eq:/pricing': ({ entry_page }) => entry_page === '/pricing',
-  'exit_page:ne:/docs': ({ exit_page }) => exit_page !== '/docs',
-  'country:eq:DE': ({ country }) => country === 'DE',
-  'device_type:eq:mobile': ({ device_type }) => device_type === 'mobile',
-}
-/** Filters that select events. */
-const ofEvents: Record<string, (event: Seen, session: Session) => boolean> = {
-  'event_type:eq:page_view': isView,
-  'page_path:eq:/thanks': ({ page_path }) => page_path === '/thanks',
-  'page_path:ne:/docs': ({ page_path }) => page_path !== '/docs',
-  'is_entry:eq:true': (event, { views }) => event === views[0],
-}
-
-interface Asked {
-  readonly startMs: number
-  readonly endMs: number
-  readonly pixel: string | null
-  readonly bots: boolean
-  readonly sessionFilters: readonly string[]
-  readonly eventFilters: readonly string[]
-}
 const asked: fc.Arbitrary<Asked> = fc
   .record({
     first: fc.integer({ min: 0, max: 5 * 24 * 60 }),
@@ -100,68 +73,9 @@ const asked: fc.Arbitrary<Asked> = fc
     endMs: start + (first + minutes) * 60_000,
   }))
 
-const queryOf = ({ startMs, endMs, pixel, bots, sessionFilters, eventFilters }: Asked): Query => ({
-  project_id: projectId,
-  start_ms: startMs,
-  end_ms: endMs,
-  include_bots: bots,
-  ...(pixel && { pixel_id: pixel }),
-  ...(sessionFilters.length + eventFilters.length > 0 && {
-    filter: [...sessionFilters, ...eventFilters].join(','),
-  }),
-})
-
-/** A session with those of its events that a request is about. */
-interface Selected extends Session {
-  readonly selected: readonly Seen[]
-}
-
-function select({ startMs, endMs, pixel, bots, sessionFilters, eventFilters }: Asked): Selected[] {
-  return visitors.flatMap((visitor) =>
-    sessionsOf(visitor.filter((event) => event.ts_millis < endMs && (bots || !event.is_bot)))
-      .filter(({ fields }) => sessionFilters.every((filter) => ofSessions[filter]!(fields)))
-      .map((session) => ({
-        ...session,
-        selected: session.events.filter(
-          (event) =>
-            event.ts_millis >= startMs &&
-            (pixel === null || event.pixel_id === pixel) &&
-            eventFilters.every((filter) => ofEvents[filter]!(event, session)),
-        ),
-      }))
-      .filter(({ selected }) => selected.length > 0),
-  )
-}
-
-const visitorsOf = (seen: readonly Seen[]) => new Set(seen.map(({ cookie_id }) => cookie_id)).size
-const totals = (seen: readonly Seen[]) => ({
-  events: seen.length,
-  visitors: visitorsOf(seen),
-  page_views: seen.filter(isView).length,
-})
-const selectedOf = (sessions: readonly Selected[]) => sessions.flatMap(({ selected }) => selected)
-
-function overviewOf(sessions: readonly Selected[]) {
-  const seen = selectedOf(sessions)
-  const viewing = sessions.filter(({ views }) => views.length > 0)
-  const bounced = viewing.filter(({ views }) => views.length === 1).length
-  let pageMs = 0
-  for (const { events, views, selected } of viewing)
-    for (const [index, view] of views.entries())
-      if (selected.includes(view))
-        pageMs += (views[index + 1] ?? events.at(-1)!).ts_millis - view.ts_millis
-  const page_views = seen.filter(isView).length
-  return {
-    ...totals(seen),
-    sessions: sessions.length,
-    bounce_rate: viewing.length === 0 ? null : bounced / viewing.length,
-    time_on_page_ms: page_views === 0 ? null : pageMs / page_views,
-  }
-}
-
 const forAll = (check: (asked: Asked, sessions: Selected[]) => Promise<void>, numRuns = 8) =>
   fc.assert(
-    fc.asyncProperty(asked, (one) => check(one, select(one))),
+    fc.asyncProperty(asked, (one) => check(one, select(visitors, one))),
     { numRuns, seed: 21 },
   )
 
