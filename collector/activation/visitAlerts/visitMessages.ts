@@ -57,7 +57,7 @@ export async function tellVisit(
   const url = `${publicUrl}/${organizationId}/projects/${projectId}/alerts`
   const lines = [
     visitorText(visitor),
-    `${session.events} events since ${session.started_at}:`,
+    `${session.events} event${session.events === 1 ? '' : 's'} since ${session.started_at}:`,
     ...session.pages
       .slice(-listedMax)
       .map(({ title, url }) => `- ${title ? `${title} ` : ''}${url}`),

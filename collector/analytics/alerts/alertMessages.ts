@@ -49,7 +49,7 @@ export async function tellAlert(
 }
 
 const windowNames = { hour: 'in the last hour', day: 'in the last 24 hours' } as const
-const metricNames = { visitors: 'visitors', page_views: 'page views', events: 'events' } as const
+const metricNouns = { visitors: 'visitor', page_views: 'page view', events: 'event' } as const
 
 /** Returns a sentence that describes the measurement. */
 function sentenceOf(
@@ -58,14 +58,15 @@ function sentenceOf(
 ): string {
   const when = windowNames[window]
   const count = (number: number) => Math.round(number).toLocaleString('en')
+  const counted = (noun: string) => `${count(value)} ${noun}${Math.round(value) === 1 ? '' : 's'}`
   switch (kind) {
     case 'silence':
-      return value === 0 ? `No events ${when}.` : `${count(value)} events ${when}.`
+      return value === 0 ? `No events ${when}.` : `${counted('event')} ${when}.`
     case 'goal':
-      return `${count(value)} visitors reached “${goal}” ${when} (alert at ${count(limit)}).`
+      return `${counted('visitor')} reached “${goal}” ${when} (alert at ${count(limit)}).`
     case 'change':
-      return `${count(value)} ${metricNames[metric]} ${when}; usual are ${count(usual ?? 0)}.`
+      return `${counted(metricNouns[metric])} ${when}; usual are ${count(usual ?? 0)}.`
     default:
-      return `${count(value)} ${metricNames[metric]} ${when} (limit ${count(limit)}).`
+      return `${counted(metricNouns[metric])} ${when} (limit ${count(limit)}).`
   }
 }

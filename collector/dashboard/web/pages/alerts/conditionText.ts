@@ -1,5 +1,5 @@
 import type { Alert } from '../../api.ts'
-import { wholeNumber } from '../../format.ts'
+import { counted, wholeNumber } from '../../format.ts'
 import { textOf } from '../../view/filterText.ts'
 
 type Condition = Alert['condition']
@@ -30,7 +30,7 @@ export function conditionText(condition: Condition): string {
     case 'silence':
       return `No events ${when}`
     case 'goal':
-      return `${wholeNumber(value)} visitors reach ${goal} ${when}`
+      return `${counted(value, 'visitor')} ${value === 1 ? 'reaches' : 'reach'} ${goal} ${when}`
     case 'change':
       return `${metricNames[metric]} ${value}% ${sides[direction]} the usual ${when}`
     default:

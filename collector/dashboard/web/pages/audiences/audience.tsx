@@ -8,6 +8,7 @@ import { Page, Section } from '../../components/page.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
 import { exactTime } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
+import { counted } from '../../format.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { go, Link } from '../../router.tsx'
 import { useQuery } from '../../useQuery.ts'
@@ -239,7 +240,7 @@ function Files({ audience }: { audience: Audience }) {
                 {name}
               </a>
               <span class="meta">
-                {records(rows)} rows, {records(Math.ceil(bytes / 1000))} KB
+                {counted(rows, 'row')}, {records(Math.ceil(bytes / 1000))} KB
               </span>
             </li>
           ))}

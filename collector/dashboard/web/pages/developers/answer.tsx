@@ -1,5 +1,6 @@
 import { records } from '../../components/amounts.ts'
 import { JsonTree, parsedJson } from '../../components/jsonTree.tsx'
+import { counted } from '../../format.ts'
 
 /** The response to a request from this page. */
 export interface Answered {
@@ -47,7 +48,7 @@ export function AnswerShown({
     <div class="answer">
       <p role="status">
         <span class={`badge ${status < 400 ? '' : 'bad'}`}>{status}</span> in {records(latencyMs)}{' '}
-        ms, {records(charged)} records charged.
+        ms, {counted(charged, 'record')} charged.
       </p>
       {text.length > charactersMax ? (
         <pre>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ApiRequest } from '../../api.ts'
-import { money, nameOfMeter, records } from '../../components/amounts.ts'
+import { money, nameOfMeter } from '../../components/amounts.ts'
+import { counted } from '../../format.ts'
 import { useSession } from '../../session.ts'
 import { type Answered, AnswerShown, askAgain } from './answer.tsx'
 
@@ -75,4 +76,4 @@ function hindranceOf({ method, target, mode }: ApiRequest): string | null {
 const costOf = ({ meter, records: charged, amount_micros }: ApiRequest): string =>
   meter === null
     ? 'It was not charged. New records in the response may be charged.'
-    : `It is charged again. It was charged ${records(charged)} records on the meter ${nameOfMeter(meter)}, ${money(amount_micros)}.`
+    : `It is charged again. It was charged ${counted(charged, 'record')} on the meter ${nameOfMeter(meter)}, ${money(amount_micros)}.`

@@ -1,11 +1,12 @@
 import type { ApiRequest } from '../../api.ts'
 import { collectorUrl } from '../../collectorUrl.ts'
-import { money, nameOfMeter, records } from '../../components/amounts.ts'
+import { money, nameOfMeter } from '../../components/amounts.ts'
 import { curlText } from '../../components/codeSamples.tsx'
 import { Copyable } from '../../components/copyable.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { exactTime } from '../../components/time.ts'
+import { counted } from '../../format.ts'
 import { setUrl } from '../../urlState.ts'
 import { Replay } from './replay.tsx'
 
@@ -25,7 +26,7 @@ export function RequestDialog({ request, close }: { request: ApiRequest; close()
     Meter: request.meter && nameOfMeter(request.meter),
     Charged:
       request.meter &&
-      `${records(request.records)} records, ${money(request.amount_micros)} (minus refunds)`,
+      `${counted(request.records, 'record')}, ${money(request.amount_micros)} (minus refunds)`,
   }
   return (
     <Dialog title="Request" close={close} class="side-dialog">

@@ -2,6 +2,7 @@ import { api, ownProjects, type Pixel } from '../../api.ts'
 import { AsyncList } from '../../components/asyncView.tsx'
 import { byLargest, byText } from '../../components/listTools.tsx'
 import { Section } from '../../components/page.tsx'
+import { counted } from '../../format.ts'
 import { Link } from '../../router.tsx'
 import { useSession } from '../../session.ts'
 import { useQuery } from '../../useQuery.ts'
@@ -56,7 +57,7 @@ export function Retention() {
               <span class="name">{pixel.name}</span>
               <p class="meta">{project}</p>
             </div>
-            <p>{Number.isFinite(daysOf(pixel)) ? `${daysOf(pixel)} days` : 'No limit'}</p>
+            <p>{Number.isFinite(daysOf(pixel)) ? counted(daysOf(pixel), 'day') : 'No limit'}</p>
             <Link
               href={`/${organization.organization_id}/projects/${pixel.project_id}/pixels/${pixel.pixel_id}?tab=privacy`}
               aria-label={`Change the retention of ${pixel.name}`}
