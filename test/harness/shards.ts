@@ -8,6 +8,7 @@ import {
 import { storePassword } from '../../collector/platform/localStores/password.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
+import { waitFor } from './service.ts'
 
 /** ClickHouse servers that are one cluster, a shard each, as on as many machines. */
 export interface Shards {
@@ -19,6 +20,8 @@ export interface Shards {
   servers: LocalClickHouse[]
   /** The environment that names them. */
   env: Record<string, string>
+  /** Kills a server. It starts again when the result is called. */
+  takeAway(shard: number): Promise<() => void>
   stop(): Promise<void>
 }
 
@@ -67,6 +70,7 @@ export async function startShards(
       ),
     ),
   )
+  const suspended = new Set<() => void>()
   const cluster = { name, shards: servers.map(({ url }) => [url]) }
   return {
     cluster,
@@ -78,9 +82,47 @@ export async function startShards(
       CLICKHOUSE_CLUSTER: name,
       CLICKHOUSE_DATABASE: database,
     },
+    async takeAway(shard) {
+      const back = await takeAway(servers[shard]!)
+      suspended.add(back)
+      return () => {
+        if (suspended.delete(back)) back()
+      }
+    },
     async stop() {
+      for (const back of suspended) back()
       await Promise.all(servers.map((server) => server.stop()))
     },
+  }
+}
+
+const holdMs = 20
+
+/** Kills a server, and suspends each next one, which its owner starts, before it listens. */
+async function takeAway(server: LocalClickHouse): Promise<() => void> {
+  const killed = server.pid()!
+  const suspended = new Set<number>()
+  const hold = () => {
+    const pid = server.pid()
+    if (pid === undefined || pid === killed || suspended.has(pid)) return
+    suspended.add(pid)
+    signal(pid, 'SIGSTOP')
+  }
+  signal(killed, 'SIGKILL')
+  const holding = setInterval(hold, holdMs)
+  await waitFor('the next process', () => suspended.size > 0)
+  return () => {
+    clearInterval(holding)
+    signal(server.pid()!, 'SIGCONT')
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    // It has ended, and its owner starts another one.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 

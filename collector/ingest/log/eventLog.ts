@@ -67,6 +67,8 @@ export interface LogPartition {
    * until `forget`.
    */
   commit(position: string): Promise<string>
+  /** Frees the memory of a batch that waits for an unavailable shard. */
+  park(position: string): void
   /** Deletes a committed batch. */
   forget(position: string): Promise<void>
 }
@@ -78,16 +80,16 @@ export interface ShipLease {
    * unknown.
    */
   readonly idsOfOthers: Uint32Array | null
-  /** The previous holder did not release its lease: one of its inserts may still run. */
-  readonly mayOtherInsertsRun: boolean
+  /** The shards, from 0, on which an insert of an earlier holder may still run; null: on any. */
+  readonly unsettled: readonly number[] | null
   readonly acquiredAt: number
   /** False as soon as another shipper may acquire the lease. */
   isHeld(): boolean
   /**
-   * Releases the lease after all rows are in ClickHouse. Never rejects: a lease that cannot be released
-   * counts as abandoned.
+   * Releases the lease when no insert may run any more, except on the shards `unsettled`. Never rejects: a lease that
+   * cannot be released counts as abandoned.
    */
-  release(): Promise<void>
+  release(unsettled?: readonly number[]): Promise<void>
   /** Ends the lease while an insert may still be running: the next holder waits for that insert. */
   abandon(): void
 }

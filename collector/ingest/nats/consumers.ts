@@ -1,5 +1,6 @@
 import type { NatsSettings } from '../../config.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { ShardWatch } from '../../platform/clickhouse/shardWatch.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { runEvery } from '../../platform/runEvery.ts'
@@ -36,6 +37,7 @@ export class Consumers {
   readonly #options: ConsumersOptions
   readonly #streams: ReadonlyMap<string, LogStream>
   readonly #leases: PartitionLeases
+  readonly #watch: ShardWatch
   readonly #consumers = new Map<string, PartitionConsumer>()
   readonly #observers = new Map<SpooledTable, ShipObserver>()
   readonly #stopping = new Set<Promise<void>>()
@@ -44,6 +46,7 @@ export class Consumers {
 
   constructor(options: ConsumersOptions) {
     this.#options = options
+    this.#watch = new ShardWatch(options.clickhouse.shards)
     this.#streams = new Map(allStreams(options.settings).map((stream) => [stream.name, stream]))
     this.#leases = new PartitionLeases(options.postgres, options.consumerId, [
       ...this.#streams.keys(),
@@ -67,6 +70,7 @@ export class Consumers {
     this.#consumers.clear()
     await Promise.all(this.#stopping)
     await this.#leases.leave().catch(() => {})
+    this.#watch.close()
   }
 
   async #renew(): Promise<void> {
@@ -94,6 +98,7 @@ export class Consumers {
       lease,
       leases: this.#leases,
       clickhouse,
+      watch: this.#watch,
       deadLetterDirectory,
       keepShippedMs,
       observe: this.#observerOf(stream.table),

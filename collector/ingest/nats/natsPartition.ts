@@ -11,11 +11,14 @@ export interface MessageBatch {
   oldestAt: number
 }
 
+/** `stored`: ClickHouse has its rows, but perhaps not those of an earlier batch, which waits for a shard. */
+type State = 'new' | 'stored' | 'committed'
+
 export interface NatsPartitionOptions {
   stream: string
   /** When NATS created the stream: a token must not repeat if the stream was deleted and created again. */
   streamCreated: string
-  /** Reads the records of committed messages again. */
+  /** Reads the records of messages again. */
   readAgain(first: number, last: number): Promise<Uint8Array[]>
   /** Records in PostgreSQL that ClickHouse has the messages after `from`, up to `to`. */
   commit(from: number, to: number): Promise<void>
@@ -25,13 +28,14 @@ export interface NatsPartitionOptions {
 
 /**
  * One stream of NATS as a partition of the log. A position names consecutive messages, `<stream>.<first>-<last>`, with
- * the suffix `.done` once they are committed. Positions are committed in their order, without gaps.
+ * the suffix `.done` once ClickHouse has them. Positions are committed in their order, without gaps: a batch after one
+ * that waits for a shard is committed with it.
  */
 export class NatsPartition implements LogPartition {
   /** Another consumer may divide the messages into other batches. */
   readonly hasFixedBatches = false
   readonly #options: NatsPartitionOptions
-  readonly #batches = new Map<string, MessageBatch>()
+  readonly #batches = new Map<string, MessageBatch & { state: State }>()
   /** Batches that may be deleted, while an earlier one may not. */
   readonly #forgotten = new Set<string>()
 
@@ -42,7 +46,7 @@ export class NatsPartition implements LogPartition {
   /** Adds a batch, and returns its position. Batches must be added in their order. */
   add(batch: MessageBatch, isCommitted: boolean): string {
     const name = `${this.#options.stream}.${batch.first}-${batch.last}`
-    this.#batches.set(name, batch)
+    this.#batches.set(name, { ...batch, state: isCommitted ? 'committed' : 'new' })
     return isCommitted ? `${name}${done}` : name
   }
 
@@ -77,9 +81,28 @@ export class NatsPartition implements LogPartition {
   async commit(position: string): Promise<string> {
     if (this.isCommitted(position)) return position
     const batch = this.#batchAt(position)
-    await this.#options.commit(batch.first - 1, batch.last)
+    batch.state = 'stored'
+    await this.#commitStored()
     batch.records = null
     return `${position}${done}`
+  }
+
+  /** Commits all stored batches before the first one that is not stored. */
+  async #commitStored(): Promise<void> {
+    const stored: (MessageBatch & { state: State })[] = []
+    for (const batch of this.#batches.values()) {
+      if (batch.state === 'new') break
+      if (batch.state === 'stored') stored.push(batch)
+    }
+    const [first] = stored
+    if (!first) return
+    await this.#options.commit(first.first - 1, stored.at(-1)!.last)
+    for (const batch of stored) batch.state = 'committed'
+  }
+
+  /** The messages stay in NATS, and are read again. */
+  park(position: string): void {
+    this.#batchAt(position).records = null
   }
 
   async forget(position: string): Promise<void> {
@@ -95,7 +118,7 @@ export class NatsPartition implements LogPartition {
     if (to > 0) await this.#options.purge(to).catch(() => {})
   }
 
-  #batchAt(position: string): MessageBatch {
+  #batchAt(position: string): MessageBatch & { state: State } {
     return this.#batches.get(nameIn(position))!
   }
 }

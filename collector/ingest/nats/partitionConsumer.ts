@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { ShardWatch } from '../../platform/clickhouse/shardWatch.ts'
 import type { LeaseSource, ShipLease } from '../log/eventLog.ts'
 import { Deduplicator } from '../shipper/deduplicator.ts'
 import { type ShipObserver, Shipper } from '../shipper/shipper.ts'
@@ -17,6 +18,8 @@ export interface PartitionConsumerOptions {
   lease: PartitionLease
   leases: PartitionLeases
   clickhouse: ClickHouse
+  /** Knows which shards answer. */
+  watch: ShardWatch
   deadLetterDirectory: string
   /** How long committed messages are kept, in case ClickHouse loses rows in a crash. */
   keepShippedMs: number
@@ -44,14 +47,14 @@ export class PartitionConsumer {
   readonly #stopping = new AbortController()
   readonly #running: Promise<void>
   #shipper: Shipper | null = null
-  /** Whether no insert of this owner may be running. */
-  #isClean = true
+  /** The shards, from 0, on which an insert of this owner or the previous one may be running; null: any. */
+  #unsettled: readonly number[] | null
   #batch: { first: number; messages: ReadMessage[]; bytes: number; since: number } | null = null
   #purgedAt = 0
 
   constructor(options: PartitionConsumerOptions) {
     this.#options = options
-    this.#isClean = !options.lease.mayOtherInsertsRun
+    this.#unsettled = options.lease.mayOtherInsertsRun ? null : []
     this.#running = this.#run()
   }
 
@@ -75,7 +78,8 @@ export class PartitionConsumer {
     // Rows that no shipper has stay in the log.
     this.#batch = null
     await this.#shipper?.stop(timeoutMs)
-    await this.#options.leases.release(this.lease, this.#isClean).catch(() => {})
+    const isClean = this.#unsettled?.length === 0
+    await this.#options.leases.release(this.lease, isClean).catch(() => {})
   }
 
   async #run(): Promise<void> {
@@ -114,7 +118,7 @@ export class PartitionConsumer {
   #opened: Opened | null = null
 
   async #open(): Promise<Opened | null> {
-    const { link, stream, lease, leases, clickhouse, partitions } = this.#options
+    const { link, stream, lease, leases, clickhouse, partitions, watch } = this.#options
     const { manager } = await link.ready()
     const info = await infoOf(manager, stream.name)
     if (!info) return null
@@ -144,6 +148,7 @@ export class PartitionConsumer {
             })
           : null,
       leases: source,
+      ...(stream.table === 'events' && { watch }),
       deadLetterDirectory: this.#options.deadLetterDirectory,
       keepShippedMs: this.#options.keepShippedMs,
       observe: this.#options.observe,
@@ -174,7 +179,7 @@ export class PartitionConsumer {
     setTimeout(() => {
       if (!this.#batch || this.#opened !== opened) return
       const isDue = performance.now() - this.#batch.since >= batchMs - 1
-      if (isDue && (opened.shipper.backlog <= 1 || this.#stopping.signal.aborted))
+      if (isDue && (opened.shipper.queued <= 1 || this.#stopping.signal.aborted))
         this.#cut(opened, opened.next - 1)
       else this.#cutLater(opened)
     }, batchMs)
@@ -183,7 +188,7 @@ export class PartitionConsumer {
   /** Waits while enough rows wait in memory. */
   async #waitForRoom(opened: Opened, signal: AbortSignal): Promise<void> {
     if (!this.#batch || this.#batch.bytes < batchBytesMax) return
-    while (opened.shipper.backlog > 1 && !signal.aborted) await delay(10)
+    while (opened.shipper.queued > 1 && !signal.aborted) await delay(10)
     if (this.#batch) this.#cut(opened, opened.next - 1)
   }
 
@@ -225,15 +230,15 @@ export class PartitionConsumer {
       batchPrefix: `${stream.name}.`,
       acquire: async (): Promise<ShipLease> => {
         if (!lease.isHeld()) throw new Error(`the lease of ${stream.name} is not held`)
-        const mayOtherInsertsRun = !this.#isClean
-        this.#isClean = false
+        const unsettled = this.#unsettled
+        this.#unsettled = null
         return {
           idsOfOthers: new Uint32Array(),
-          mayOtherInsertsRun,
+          unsettled,
           acquiredAt: Date.now(),
           isHeld: lease.isHeld,
-          release: async () => {
-            this.#isClean = true
+          release: async (stillUnsettled = []) => {
+            this.#unsettled = stillUnsettled
           },
           abandon: () => {},
         }

@@ -2,7 +2,7 @@ import type { ConsumedRows, LogPartition } from '../log/eventLog.ts'
 import type { Deduplicator, SegmentIds } from './deduplicator.ts'
 
 /** A batch in memory. */
-interface ReadBatch extends ConsumedRows {
+export interface ReadBatch extends ConsumedRows {
   /** Null for tables whose rows have no event_id. */
   ids: SegmentIds | null
 }

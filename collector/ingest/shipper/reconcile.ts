@@ -61,7 +61,7 @@ const leastOf = (values: readonly number[]): number =>
  * servers are queried, because a server passes parts of an insert on to others.
  */
 export async function isBeingInserted(
-  { nodes }: ClickHouse,
+  { nodes }: Pick<ClickHouse, 'nodes'>,
   queryIdPrefix: string,
 ): Promise<boolean> {
   const running = await Promise.all(

@@ -1,10 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { eventsOfShard } from '../../platform/clickhouse/placement.ts'
+import { ShardAway, type ShardWatch } from '../../platform/clickhouse/shardWatch.ts'
+import { splitByShard } from '../../platform/clickhouse/splitByShard.ts'
 import type { LogPartition } from '../log/eventLog.ts'
 import { withoutStoredLines } from './reconcile.ts'
 
 export interface ShippedSegmentsOptions {
   clickhouse: ClickHouse
+  /** Watches the shards that have rows of the table. */
+  watch: ShardWatch
   partition: LogPartition
   table: string
   /** How long a batch is kept. */
@@ -19,23 +24,37 @@ export interface ShippedSegmentsOptions {
 const retryMsFirst = 100
 const retryMsMax = 1_000
 
+/** A batch of which ClickHouse may have lost rows. */
+interface DoubtfulBatch {
+  readonly position: string
+  readonly oldestAt: number
+  /** The shards, from 0, to search. */
+  shards: Set<number>
+}
+
 /**
  * Batches that were shipped. They are kept for a while, because a ClickHouse that crashes may lose rows that it had
  * confirmed. After a restart they are compared with ClickHouse. That runs during the shipping, and needs no lease.
+ * While a shard is unavailable, all of them are kept.
  */
 export class ShippedSegments {
   readonly #options: ShippedSegmentsOptions
   readonly #kept = new Map<string, NodeJS.Timeout>()
-  readonly #inDoubt: { position: string; oldestAt: number }[] = []
+  readonly #shards: readonly ClickHouse[]
+  readonly #inDoubt: DoubtfulBatch[] = []
   #looking: Promise<void> | null = null
   /** Start time of each shard. */
-  #startedAt: readonly number[] | null = null
+  readonly #startedAt: number[] = []
   #restarts = 0
-  #serverIsInDoubt = true
+  /** Shards that may have restarted. */
+  readonly #doubtfulShards: Set<number>
   #needsRoomUntil = 0
 
   constructor(options: ShippedSegmentsOptions) {
     this.#options = options
+    const { clickhouse, table } = options
+    this.#shards = table === 'events' ? clickhouse.shards : clickhouse.shards.slice(0, 1)
+    this.#doubtfulShards = new Set(this.#shards.keys())
   }
 
   /** Number of batches to verify. */
@@ -53,7 +72,7 @@ export class ShippedSegments {
     clearTimeout(this.#kept.get(position))
     if (Date.now() < this.#needsRoomUntil) this.#remove(position)
     else {
-      const timer = setTimeout(() => this.#remove(position), this.#options.keepMs)
+      const timer = setTimeout(() => this.#expire(position), this.#options.keepMs)
       timer.unref()
       this.#kept.set(position, timer)
     }
@@ -68,38 +87,61 @@ export class ShippedSegments {
     }
   }
 
-  /** The next response may come from a restarted server that has lost the last batches. */
-  doubtServer(): void {
-    this.#serverIsInDoubt = true
+  /** The next response of these shards, or of any, may come from a restarted server that has lost the last batches. */
+  doubtServers(shards: Iterable<number> = this.#shards.keys()): void {
+    for (const shard of shards) this.#doubtfulShards.add(shard)
   }
 
-  /** Checks whether a server in doubt is the one that confirmed the last segments. */
+  /** Checks whether the servers in doubt are those that confirmed the last segments. */
   async settleDoubt(): Promise<void> {
-    if (this.#serverIsInDoubt) await this.noticeRestart()
+    await this.#checkStarts([...this.#doubtfulShards])
   }
 
   /**
    * Checks whether the servers restarted after they confirmed the last segments. If so, searches for missing
-   * rows.
+   * rows. A shard that is unavailable is checked when it returns.
    */
   async noticeRestart(): Promise<void> {
-    const startedAt = await Promise.all(this.#options.clickhouse.shards.map(startOf))
-    const known = this.#startedAt
-    this.#startedAt = startedAt
-    this.#serverIsInDoubt = false
-    // ClickHouse rounds both times to the second.
-    if (!known || !startedAt.some((at, shard) => at > known[shard]! + 1)) return
-    this.#restarts++
-    this.lookFor([...this.#kept.keys()])
+    await this.#checkStarts([...this.#shards.keys()])
   }
 
-  /** Searches ClickHouse for segments. */
-  lookFor(positions: readonly string[]): void {
+  async #checkStarts(shards: readonly number[]): Promise<void> {
+    const restarted = new Set<number>()
+    const check = async (shard: number) => {
+      const startedAt = await this.#ask(shard, () => startOf(this.#shards[shard]!))
+      if (startedAt === null) return void this.#doubtfulShards.add(shard)
+      const known = this.#startedAt[shard]
+      this.#startedAt[shard] = startedAt
+      this.#doubtfulShards.delete(shard)
+      // ClickHouse rounds both times to the second.
+      if (known !== undefined && startedAt > known + 1) restarted.add(shard)
+    }
+    await Promise.all(shards.map(check))
+    if (restarted.size === 0) return
+    this.#restarts++
+    for (const batch of this.#inDoubt) for (const shard of restarted) batch.shards.add(shard)
+    this.lookFor([...this.#kept.keys()], restarted)
+  }
+
+  /** Returns a shard's answer, or null if it is one of several and unavailable. */
+  async #ask<T>(shard: number, question: () => Promise<T>): Promise<T | null> {
+    try {
+      return await this.#options.watch.run(shard, question)
+    } catch (error) {
+      if (error instanceof ShardAway) return null
+      throw error
+    }
+  }
+
+  /** Searches shards, or all of them, for the rows of segments. */
+  lookFor(positions: readonly string[], shards: Iterable<number> = this.#shards.keys()): void {
+    const searched = [...shards]
     for (const position of positions) {
       // A segment must not be deleted while it waits for the search.
       clearTimeout(this.#kept.get(position))
       this.#kept.delete(position)
-      this.#inDoubt.push({ position, oldestAt: this.#options.partition.oldestAt(position) })
+      const oldestAt = this.#options.partition.oldestAt(position)
+      this.#inDoubt.push({ position, oldestAt, shards: new Set(searched) })
     }
     this.#look()
   }
@@ -121,21 +163,29 @@ export class ShippedSegments {
 
   async #lookForAll(): Promise<void> {
     const { signal } = this.#options
-    for (let retryMs = retryMsFirst; !signal.aborted; ) {
-      const [next] = this.#inDoubt
-      if (!next) return
+    const { watch } = this.#options
+    for (let retryMs = retryMsFirst; !signal.aborted && this.#inDoubt.length > 0; ) {
+      const next = this.#inDoubt.find(({ shards }) =>
+        [...shards].some((shard) => !watch.isAway(shard)),
+      )
+      if (!next) {
+        await delay(retryMsMax, undefined, { signal }).catch(() => {})
+        continue
+      }
       try {
         await this.settleDoubt()
         const restarts = this.#restarts
-        const isStored = await this.#isStored(next.position)
+        const found = await this.#search(next)
         // A server may have lost rows that it had before the crash.
         if (restarts !== this.#restarts) continue
-        if (isStored) this.keep(next.position)
-        else this.#options.lacksRows(next.position)
-        this.#inDoubt.shift()
         retryMs = retryMsFirst
+        next.shards = found.unasked
+        if (found.areMissing) this.#options.lacksRows(next.position)
+        else if (next.shards.size > 0) continue
+        else this.keep(next.position)
+        this.#inDoubt.splice(this.#inDoubt.indexOf(next), 1)
       } catch (error) {
-        this.doubtServer()
+        this.doubtServers()
         this.#options.retry(error as Error, next.position)
         await delay(retryMs * (0.5 + Math.random()), undefined, { signal }).catch(() => {})
         retryMs = Math.min(retryMs * 2, retryMsMax)
@@ -143,12 +193,37 @@ export class ShippedSegments {
     }
   }
 
-  /** Also false if rows were omitted as duplicates or dead letters. */
-  async #isStored(position: string): Promise<boolean> {
+  /** Searches for the rows of a batch. They are also missing if they were omitted as duplicates or dead letters. */
+  async #search({
+    position,
+    shards,
+  }: DoubtfulBatch): Promise<{ areMissing: boolean; unasked: Set<number> }> {
     const { clickhouse, partition, table } = this.#options
+    const { placement } = clickhouse
     const { payloads } = await partition.consume(position, Buffer.allocUnsafeSlow)
-    const missing = await withoutStoredLines(clickhouse, table, payloads)
-    return missing.length === 0
+    const unasked = new Set<number>()
+    const isMissing = async (place: number, server: ClickHouse, from: string, lines: Buffer[]) => {
+      const missing = await this.#ask(place, () => withoutStoredLines(server, from, lines))
+      if (missing === null) unasked.add(place)
+      return missing !== null && missing.length > 0
+    }
+    if (!placement || table !== 'events')
+      return { areMissing: await isMissing(0, clickhouse, table, payloads), unasked }
+    const { parts } = await splitByShard({ placement, shards: this.#shards }, ...payloads)
+    const missing = await Promise.all(
+      parts
+        .filter(({ place }) => shards.has(place))
+        .map(({ place, shard, lines }) =>
+          isMissing(place, shard, eventsOfShard, [Buffer.concat(lines)]),
+        ),
+    )
+    return { areMissing: missing.includes(true), unasked }
+  }
+
+  /** Deletes a batch, unless a shard is unavailable that may have lost its rows. */
+  #expire(position: string): void {
+    if (this.#options.watch.away.size > 0) this.keep(position)
+    else this.#remove(position)
   }
 
   #remove(position: string): void {

@@ -1,14 +1,16 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { PlacementChanged } from '../../platform/clickhouse/placement.ts'
+import { ShardWatch } from '../../platform/clickhouse/shardWatch.ts'
 import type { LeaseSource, LogPartition, ShipLease } from '../log/eventLog.ts'
 import { spoolPartition } from '../spool/spoolPartition.ts'
+import { BatchPreparer, type QueuedBatch, type Shipment } from './batchPreparer.ts'
 import { BatchReader } from './batchReader.ts'
 import type { Deduplicator } from './deduplicator.ts'
-import { type Batch, insertBatch, queryIdOf, writeDeadLetter } from './insert.ts'
-import { isBeingInserted, withoutStoredLines } from './reconcile.ts'
+import { failingMs, insertBatch, writeDeadLetter } from './insert.ts'
 import { ShippedSegments } from './shippedSegments.ts'
+import { type WaitingBatch, WaitingBatches } from './waitingBatches.ts'
+import { lineSetOf } from './waitingLines.ts'
 
 export interface ShipperOptions {
   clickhouse: ClickHouse
@@ -19,6 +21,8 @@ export interface ShipperOptions {
   duplicates: Deduplicator | null
   /** The leases, if `duplicates` provides none; default null: none are needed. */
   leases?: LeaseSource | null
+  /** Knows which shards answer; default one of its own. */
+  watch?: ShardWatch
   deadLetterDirectory: string
   /** How long a shipped segment is kept, in case ClickHouse loses it in a crash. */
   keepShippedMs: number
@@ -37,39 +41,11 @@ export interface ShipObserver {
   retry(error: Error, batch: string): void
 }
 
-/** A batch in the queue. */
-interface WaitingBatch {
-  /** Its place in the log (log/eventLog.ts): in the spool, the path of a segment. */
-  position: string
-  /**
-   * Whether it may have been inserted: its process was killed, the lease was lost, or ClickHouse crashed
-   * since.
-   */
-  isUncertain: boolean
-  /** When its first row, the earliest, was received; epoch milliseconds. */
-  oldestAt: number
-}
-
-/** A batch that is ready for its insert. Retries reuse it while its lease is held. */
-interface Shipment {
-  /** Null for tables that need no lease. */
-  lease: ShipLease | null
-  batch: Batch
-  /** Rows of records whose checksum is wrong. */
-  damaged: string[]
-  /** The memory of its lines, for BatchReader.release. */
-  memory: Buffer
-}
-
 const retryMsFirst = 100
 const retryMsMax = 1_000
 const damagedReason = 'a record of the spool on disk, or one next to it, has changed'
-/**
- * How long a lease is kept while its insert fails, because another collector may be able to reach ClickHouse.
- */
-const failingLeaseMs = 10_000
-/** How long an insert of an abandoned lease may take to appear in ClickHouse's list of running queries. */
-const arrivingMs = 1_000
+/** How often batches that wait for a shard are looked at. */
+const waitingPollMs = 200
 
 /**
  * Inserts the batches of one partition of the log into ClickHouse, oldest first, one at a time. One batch is one insert
@@ -81,18 +57,20 @@ const arrivingMs = 1_000
  *   add                                     the batch is complete; #enqueue, #wake, #run
  *   └ #shipUntilDone                        repeats the following until it succeeds or the shipper stops
  *     ├ ShippedSegments.settleDoubt         after an error: has ClickHouse restarted?
- *     ├ #prepare                            once for each lease
+ *     ├ BatchPreparer.prepare               once for each lease
  *     │ ├ BatchReader.read                  the batch's lines
  *     │ │ └ Deduplicator.inspectIds         [e] suspects by the filter; done ahead while the previous segment is inserted
  *     │ ├ Deduplicator.acquireLease         [e] waits for the lease; publishes our ids, learns the other collectors'
- *     │ ├ #waitForInserts                   [e] only if the previous holder did not release its lease
+ *     │ ├ #settle                           [e] only if an insert of an earlier lease may still run
+ *     │ ├ #splitOff                         [e] only if a shard is unavailable: sets its lines aside
  *     │ ├ Deduplicator.findSuspects         [e] after the inserts of earlier leases: the final suspects
- *     │ ├ #removeStoredRows                 [e] only if isUncertain: rows that an earlier try has stored
- *     │ └ #removeDuplicates                 [e] asks ClickHouse for the suspects, and removes what it has
+ *     │ ├ #notStored                        [e] only if isUncertain: removes rows that an earlier try has stored
+ *     │ └ Deduplicator.removeDuplicates     [e] asks ClickHouse for the suspects, and removes what it has
  *     ├ BatchReader.readAhead               begins to read the next batch
  *     ├ insertBatch                         the same bytes with the same token in each try; stops if the lease is lost
  *     ├ ShipLease.release                   [e]
- *     └ #finish                             LogPartition.commit; ShippedSegments keeps the batch for keepShippedMs
+ *     └ #finish                             LogPartition.commit; ShippedSegments keeps the batch for keepShippedMs;
+ *                                           or WaitingBatches keeps what is left for an unavailable shard
  *
  * Failures:
  * - No answer, or ClickHouse is unavailable or overloaded: it sends the same bytes with the same token again, without
@@ -101,6 +79,8 @@ const arrivingMs = 1_000
  * - The disk has changed a record: its rows become dead letters, because any of them may be wrong.
  * - This process is killed, its lease is lost, or shards change: the next try reads back which rows are stored, and
  *   sends the others. Another collector that acquires the lease first waits until no insert of ours runs.
+ * - A shard is unavailable: its lines wait in the log, and the others are inserted (waitingBatches.ts). The batch is
+ *   committed when the last line is stored. Then all ids are looked up again, because other batches were first.
  * - ClickHouse crashes, and may have lost confirmed rows: it keeps segments shipped in the last minutes. It compares
  *   them with ClickHouse during the shipping (shippedSegments.ts), and ships them again if rows are missing.
  */
@@ -109,43 +89,66 @@ export class Shipper {
   readonly #partition: LogPartition
   readonly #batches: BatchReader
   readonly #shipped: ShippedSegments
-  readonly #waiting: WaitingBatch[] = []
+  readonly #preparer: BatchPreparer
+  readonly #watch: ShardWatch
+  readonly #queue: QueuedBatch[] = []
+  readonly #waiting: WaitingBatches
   #running: Promise<void> | null = null
   readonly #stopping = new AbortController()
 
   constructor(options: ShipperOptions) {
     this.#options = options
+    const { clickhouse, table, duplicates, observe } = options
     this.#partition = options.partition ?? spoolPartition
-    this.#batches = new BatchReader(this.#partition, options.duplicates)
-    this.#shipped = new ShippedSegments({
-      clickhouse: options.clickhouse,
+    this.#batches = new BatchReader(this.#partition, duplicates)
+    this.#watch = options.watch ?? new ShardWatch(shardsWith(table, clickhouse))
+    this.#waiting = new WaitingBatches(this.#watch)
+    this.#preparer = new BatchPreparer({
+      clickhouse,
+      table,
       partition: this.#partition,
-      table: options.table,
+      batches: this.#batches,
+      duplicates,
+      leases: duplicates ? duplicates.leases : (options.leases ?? null),
+      watch: this.#watch,
+      onDuplicates: (lines) => observe.duplicates(lines),
+      pause: (ms) => this.#pause(ms),
+    })
+    this.#shipped = new ShippedSegments({
+      clickhouse,
+      watch: this.#watch,
+      partition: this.#partition,
+      table,
       keepMs: options.keepShippedMs,
       lacksRows: (position) => this.#enqueue(position, true),
-      retry: options.observe.retry,
+      retry: observe.retry,
       signal: this.#stopping.signal,
     })
   }
 
-  /** Number of waiting batches, including the current one and those being verified. */
+  /** Number of batches that are not in ClickHouse, including the current one and those being verified. */
   get backlog(): number {
-    return this.#waiting.length + this.#shipped.inDoubt
+    return this.queued + this.#waiting.size + this.#shipped.inDoubt
+  }
+
+  /** Number of batches that no shard delays, including the current one. */
+  get queued(): number {
+    return this.#queue.length
   }
 
   /** All its rows received before this time, epoch milliseconds, are in ClickHouse; Infinity: all. */
   get lowMark(): number {
-    return this.#waiting.reduce(
-      (least, { oldestAt }) => Math.min(least, oldestAt),
-      this.#shipped.lowMark,
-    )
+    return this.#leastOf(() => true)
   }
 
   /** Like lowMark, of committed batches only: rows that ClickHouse may have lost in a crash. */
   get doubtfulFrom(): number {
-    return this.#waiting.reduce(
-      (least, { position, oldestAt }) =>
-        this.#partition.isCommitted(position) ? Math.min(least, oldestAt) : least,
+    return this.#leastOf((position) => this.#partition.isCommitted(position))
+  }
+
+  #leastOf(isMeant: (position: string) => boolean): number {
+    return [...this.#queue, ...this.#waiting.values()].reduce(
+      (least, { position, oldestAt }) => (isMeant(position) ? Math.min(least, oldestAt) : least),
       this.#shipped.lowMark,
     )
   }
@@ -155,8 +158,9 @@ export class Shipper {
    * a worker reports a sealed segment (ops/processes/startWorkers.ts).
    */
   add(position: string): void {
-    if (!this.#waiting.some((waiting) => waiting.position === position))
-      this.#enqueue(position, false)
+    const isKnown =
+      this.#waiting.has(position) || this.#queue.some((queued) => queued.position === position)
+    if (!isKnown) this.#enqueue(position, false)
   }
 
   /** Queues batches of an earlier process, committed or not. */
@@ -193,11 +197,12 @@ export class Shipper {
     clearTimeout(timeout)
     this.#options.duplicates?.close()
     await this.#shipped.stop()
+    if (!this.#options.watch) this.#watch.close()
   }
 
   #enqueue(position: string, isUncertain: boolean): void {
     const oldestAt = this.#partition.oldestAt(position)
-    this.#waiting.push({ position, isUncertain, oldestAt })
+    this.#queue.push({ position, isUncertain, oldestAt })
     this.#wake()
   }
 
@@ -206,26 +211,31 @@ export class Shipper {
   }
 
   #wake(): void {
-    if (this.#isStopped || this.#waiting.length === 0) return
-    this.#running ??= this.#run().finally(() => {
-      this.#running = null
-      // A segment may have arrived after the loop ended.
-      this.#wake()
-    })
+    if (this.#isStopped || this.#running) return
+    if (this.#queue.length > 0 || this.#waiting.next())
+      this.#running = this.#run().finally(() => {
+        this.#running = null
+        // A segment may have arrived after the loop ended.
+        this.#wake()
+      })
+    else if (this.#waiting.size > 0) setTimeout(() => this.#wake(), waitingPollMs).unref()
   }
 
+  /** Ships batches in their order, and alternately those that waited for a shard that is available again. */
   async #run(): Promise<void> {
-    for (;;) {
-      const [next] = this.#waiting
-      if (!next || this.#isStopped) return
+    for (let wasLate = false; !this.#isStopped; ) {
+      const late: WaitingBatch | undefined =
+        wasLate && this.#queue.length > 0 ? undefined : this.#waiting.next()
+      const next = late ? { ...late, isUncertain: true } : this.#queue[0]
+      if (!next) return
+      wasLate = late !== undefined
       await this.#shipUntilDone(next)
       // If the shipper was stopped, ClickHouse may not have the segment, so it stays in the queue.
-      if (this.#isStopped) return
-      this.#waiting.shift()
+      if (!late && !this.#isStopped) this.#queue.shift()
     }
   }
 
-  async #shipUntilDone(waiting: WaitingBatch): Promise<void> {
+  async #shipUntilDone(queued: QueuedBatch): Promise<void> {
     let shipment: Shipment | null = null
     for (
       let retryMs = retryMsFirst;
@@ -234,22 +244,18 @@ export class Shipper {
     ) {
       try {
         await this.#shipped.settleDoubt()
-        shipment ??= await this.#prepare(waiting)
-        this.#batches.readAhead(this.#waiting[1]?.position)
-        await insertBatch({ ...this.#options, lease: shipment.lease }, shipment.batch)
-        await shipment.lease?.release()
-        for (const row of shipment.damaged)
-          writeDeadLetter(this.#options, shipment.batch.name, row, damagedReason)
-        await this.#finish(waiting.position, shipment.batch)
-        this.#batches.release(shipment.memory)
+        shipment ??= await this.#preparer.prepare(queued)
+        this.#batches.readAhead(this.#queue[queued === this.#queue[0] ? 1 : 0]?.position)
+        await this.#insert(shipment)
+        await this.#finish(queued.position, shipment)
         return
       } catch (error) {
-        this.#shipped.doubtServer()
-        this.#options.observe.retry(error as Error, waiting.position)
+        this.#shipped.doubtServers()
+        this.#options.observe.retry(error as Error, queued.position)
         if (shipment?.lease && mustPrepareAgain(shipment.lease, error)) {
           shipment.lease.abandon()
           shipment = null
-          waiting.isUncertain = true
+          queued.isUncertain = true
         }
         await this.#pause(retryMs * (0.5 + Math.random()))
       }
@@ -257,72 +263,43 @@ export class Shipper {
     shipment?.lease?.abandon()
   }
 
-  /** Reads a batch, acquires the lease, and removes the rows that ClickHouse has. */
-  async #prepare({ position, isUncertain }: WaitingBatch): Promise<Shipment> {
-    const { duplicates } = this.#options
-    const leases = duplicates ? duplicates.leases : this.#options.leases
-    const { payloads, rows, damaged, ids, oldestAt, memory } = await this.#batches.read(position)
-    const batch: Batch = {
-      name: this.#partition.nameOf(position),
-      payloads,
-      token: this.#partition.tokenOf(position),
-      rows,
-      oldestAt,
-      refused: 0,
-    }
-    if (!leases) return { lease: null, batch, damaged, memory }
-
-    const lease = await (duplicates && ids
-      ? duplicates.acquireLease(ids)
-      : leases.acquire(new Uint32Array()))
-    try {
-      if (lease.mayOtherInsertsRun)
-        await this.#waitForInserts(queryIdOf(leases.batchPrefix), arrivingMs)
-      const suspects = duplicates && ids && (await duplicates.findSuspects(payloads, ids, lease))
-      if (isUncertain) await this.#removeStoredRows(batch)
-      if (duplicates && suspects) await this.#removeDuplicates(batch, duplicates, suspects)
-      return { lease, batch, damaged, memory }
-    } catch (error) {
-      lease.abandon()
-      throw error
-    }
+  async #insert({ lease, batch, damaged }: Shipment): Promise<void> {
+    const { clickhouse, table, deadLetterDirectory, observe } = this.#options
+    const isSharded = clickhouse.placement !== null && table === 'events'
+    await insertBatch(
+      {
+        clickhouse,
+        table,
+        deadLetterDirectory,
+        observe,
+        lease,
+        ...(isSharded && { watch: this.#watch }),
+      },
+      batch,
+    )
+    await lease?.release([...batch.waiting.unsettled])
+    for (const row of damaged) writeDeadLetter(this.#options, batch.name, row, damagedReason)
   }
 
-  /** Removes the rows that ClickHouse has from a batch that may have been inserted. */
-  async #removeStoredRows(batch: Batch): Promise<void> {
-    const { clickhouse, table } = this.#options
-    await this.#waitForInserts(queryIdOf(batch.name), 0)
-    batch.payloads = await withoutStoredLines(clickhouse, table, batch.payloads)
-    // ClickHouse may remember the token of rows that it lost, and would then ignore them.
-    batch.token = `${batch.name} ${randomUUID()}`
-  }
-
-  /** Removes the rows whose event is stored already from a batch, and reports them. */
-  async #removeDuplicates(
-    batch: Batch,
-    duplicates: Deduplicator,
-    suspects: ReadonlySet<string>,
-  ): Promise<void> {
-    const checked = await duplicates.removeDuplicates(batch.payloads, suspects)
-    batch.payloads = checked.payloads
-    batch.rows -= checked.duplicates.length
-    if (checked.duplicates.length > 0) this.#options.observe.duplicates(checked.duplicates)
-  }
-
-  /** Waits until no insert with this prefix runs; first for `arrivingMs`, in which one may still reach ClickHouse. */
-  async #waitForInserts(queryIdPrefix: string, arrivingMs: number): Promise<void> {
-    if (arrivingMs > 0) await this.#pause(arrivingMs)
-    while (await isBeingInserted(this.#options.clickhouse, queryIdPrefix))
-      await this.#pause(retryMsFirst)
-  }
-
-  /** Marks the batch as shipped, and keeps it for a while. */
-  async #finish(position: string, batch: Batch): Promise<void> {
+  /** Marks the batch as shipped, and keeps it for a while; or keeps the lines that wait for a shard. */
+  async #finish(position: string, { batch, lines, memory }: Shipment): Promise<void> {
+    const { observe } = this.#options
+    const { waiting, oldestAt } = batch
     const wasCommitted = this.#partition.isCommitted(position)
-    const committed = await this.#partition.commit(position)
-    if (!wasCommitted)
-      this.#options.observe.shipped(batch.rows - batch.refused, Date.now() - batch.oldestAt)
-    this.#shipped.keep(committed)
+    const rest = lineSetOf(lines, waiting.lists)
+    if (rest.size > 0) {
+      this.#partition.park(position)
+      this.#waiting.set({ position, oldestAt, rest, shards: waiting.shards })
+      this.#shipped.doubtServers(waiting.shards)
+    } else {
+      const committed = await this.#partition.commit(position)
+      this.#waiting.delete(position)
+      this.#shipped.keep(committed)
+    }
+    const rows = batch.rows - batch.refused - rest.size
+    if (!wasCommitted && (rows > 0 || rest.size === 0)) observe.shipped(rows, Date.now() - oldestAt)
+    // An insert that was given up may still refer to the memory.
+    if (memory && waiting.unsettled.size === 0) this.#batches.release(memory)
   }
 
   /** Waits, but returns early when the shipper stops. */
@@ -331,8 +308,10 @@ export class Shipper {
   }
 }
 
+/** The shards that have rows of a table. */
+const shardsWith = (table: string, { shards }: ClickHouse): readonly ClickHouse[] =>
+  table === 'events' ? shards : shards.slice(0, 1)
+
 /** Whether a failed insert may not be retried with the same bytes under its lease. */
 const mustPrepareAgain = (lease: ShipLease, error: unknown): boolean =>
-  error instanceof PlacementChanged ||
-  !lease.isHeld() ||
-  Date.now() - lease.acquiredAt >= failingLeaseMs
+  error instanceof PlacementChanged || !lease.isHeld() || Date.now() - lease.acquiredAt >= failingMs

@@ -20,6 +20,7 @@ export const spoolPartition: LogPartition = {
     syncDirectory(dirname(path))
     return done
   },
+  park: () => {},
   forget: (path) => unlink(path).catch(() => {}),
 }
 

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ShipLease } from '../../ingest/log/eventLog.ts'
 import { hashId } from '../../ingest/shipper/bloomFilter.ts'
-import { insertBatch, queryIdOf } from '../../ingest/shipper/insert.ts'
+import { insertBatch, noWaitingRows, queryIdOf } from '../../ingest/shipper/insert.ts'
 import { isBeingInserted } from '../../ingest/shipper/reconcile.ts'
 import type { ShipLeases } from '../../ingest/shipper/shipLeases.ts'
 import { idWordsAt, nextLineAt } from '../../ingest/spool/rowFields.ts'
@@ -126,9 +126,10 @@ async function storedUnderLease(
   deps: StoreDeps,
   { ids, isUncertain }: EventChunk,
   hashes: Uint32Array,
-  { mayOtherInsertsRun, idsOfOthers }: ShipLease,
+  { unsettled, idsOfOthers }: ShipLease,
   before: Set<string>,
 ): Promise<Set<string>> {
+  const mayOtherInsertsRun = unsettled?.length !== 0
   if (mayOtherInsertsRun) {
     await delay(arrivingMs)
     while (await isBeingInserted(deps.clickhouse, queryIdOf(''))) await delay(retryMsFirst)
@@ -181,7 +182,15 @@ async function insertMissing(
       lease,
       observe: { deadLetter: () => refused++ },
     },
-    { name, payloads, token: randomUUID(), rows, oldestAt: receivedMillis, refused: 0 },
+    {
+      name,
+      payloads,
+      token: randomUUID(),
+      rows,
+      oldestAt: receivedMillis,
+      refused: 0,
+      waiting: noWaitingRows(),
+    },
   )
   return refused
 }

@@ -52,15 +52,18 @@ export const partsOf = (
     ? clickhouse.shards.map((shard) => ({ shard, table: eventsOfShard }))
     : [{ shard: clickhouse, table }]
 
-/** Returns the shards, from 0, of pixels by the hash of their ids. */
+/** Returns the shards, from 0, of pixels by the hash of their ids. Any server that answers computes it. */
 async function shardsByHash(
-  server: ClickHouse,
+  shards: readonly ClickHouse[],
   pixelIds: readonly string[],
-  count: number,
 ): Promise<number[]> {
-  const rows = await server.rows<{ shard: number }>({
+  const query: Query = {
     sql: `SELECT toUInt32(${shardingKey('arrayJoin({pixelIds:Array(UUID)})')} % {count:UInt32}) AS shard`,
-    params: { pixelIds, count },
+    params: { pixelIds, count: shards.length },
+  }
+  const answers = shards.map((server) => server.rows<{ shard: number }>(query))
+  const rows = await Promise.any(answers).catch(({ errors }: AggregateError) => {
+    throw errors[0]
   })
   return rows.map(({ shard }) => shard)
 }
@@ -108,7 +111,7 @@ export function openDatabase(
   const placement = new Placement(postgres, {
     database,
     shards: shards.length,
-    hashOf: (pixelIds) => shardsByHash(first, pixelIds, shards.length),
+    hashOf: (pixelIds) => shardsByHash(shards, pixelIds),
   })
   return { ...opened, placement, ...throughShards(shards, placement) }
 }
@@ -218,11 +221,18 @@ function openReplicas(replicas: readonly ClickHouse[]): ClickHouse {
   }
   return {
     ...replicas[0]!,
+    nodes: replicas,
     rows: (query) => ask((replica) => replica.rows(query), replicas.length),
     stream: (...asked) => ask((replica) => replica.stream(...asked), replicas.length),
     command: (query) => ask((replica) => replica.command(query)),
     insertLines: (...given) => ask((replica) => replica.insertLines(...given)),
     feed: (...given) => ask((replica) => replica.feed(...given)),
-    ping: () => ask((replica) => replica.ping(), replicas.length),
+    ping: async () => {
+      const answers = replicas.map(async (replica) => {
+        if (!(await replica.ping())) throw new Error('it cannot be reached')
+        return true
+      })
+      return Promise.any(answers).catch(() => false)
+    },
   }
 }

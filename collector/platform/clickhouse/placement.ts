@@ -116,6 +116,38 @@ export class Placement {
     return { version: known.version, places }
   }
 
+  /**
+   * Returns which of these projects may have events on some shards, from 0: those with a pixel there, deleted ones
+   * included, and those without any pixel.
+   */
+  async projectsOn(
+    shards: ReadonlySet<number>,
+    projectIds: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    const known = await this.#latest()
+    const { rows } = await this.#postgres.query<{ project_id: string; pixel_id: string }>(
+      `SELECT project_id, pixel_id FROM pixels WHERE project_id = ANY ($1)
+       UNION ALL SELECT project_id, pixel_id FROM deleted_pixels WHERE project_id = ANY ($1)`,
+      [projectIds],
+    )
+    const places = await this.#read(
+      known,
+      rows.map(({ pixel_id }) => pixel_id),
+    )
+    const moving = new Set(
+      known.moves
+        .filter(({ from_shard, to_shard }) => shards.has(from_shard) || shards.has(to_shard))
+        .map(({ pixel_id }) => pixel_id),
+    )
+    const isThere = (pixelId: string) =>
+      moving.has(pixelId) || shards.has(places.get(pixelId) ?? -1)
+    const withPixels = new Set(rows.map(({ project_id }) => project_id))
+    return new Set([
+      ...projectIds.filter((projectId) => !withPixels.has(projectId)),
+      ...rows.filter(({ pixel_id }) => isThere(pixel_id)).map(({ project_id }) => project_id),
+    ])
+  }
+
   #latest(): Promise<Known> {
     const now = performance.now()
     if (!this.#known || now - this.#knownAt > knownMsMax) {

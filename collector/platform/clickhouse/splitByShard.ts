@@ -3,6 +3,8 @@ import type { Placement } from './placement.ts'
 
 /** Lines of events for one shard. */
 export interface ShardLines {
+  /** Its number, from 0. */
+  readonly place: number
   readonly shard: ClickHouse
   readonly lines: Buffer[]
 }
@@ -33,7 +35,7 @@ export async function splitByShard(
       else ofShards.set(place, [run])
     }
   }
-  const parts = [...ofShards].map(([place, lines]) => ({ shard: shards[place]!, lines }))
+  const parts = [...ofShards].map(([place, lines]) => ({ place, shard: shards[place]!, lines }))
   return { parts, version }
 }
 

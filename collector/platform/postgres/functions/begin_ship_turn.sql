@@ -1,11 +1,13 @@
 /*
  * Begins a collector's turn to ship; the caller holds the advisory lock of turns. If other collectors are
  * active, it stores the hashes of the ids that this turn will ship. `left_open`: the previous turn did not
- * end. `hashes`: the ids of all turns since `seen`, this collector's last turn. Null if some of these turns
- * are deleted.
+ * end, or an insert may still run on some shards. `unsettled`: these shards, from 0; null for all, because the
+ * previous turn did not end. `hashes`: the ids of all turns since `seen`, this collector's last turn. Null if some of
+ * these turns are deleted.
  */
-CREATE OR REPLACE FUNCTION begin_ship_turn(own uuid, seen bigint, own_hashes bytea)
-RETURNS TABLE (turn bigint, left_open boolean, hashes bytea)
+DROP FUNCTION IF EXISTS begin_ship_turn(uuid, bigint, bytea);
+CREATE FUNCTION begin_ship_turn(own uuid, seen bigint, own_hashes bytea)
+RETURNS TABLE (turn bigint, left_open boolean, unsettled integer[], hashes bytea)
 LANGUAGE plpgsql AS $$
 DECLARE
   before ship_turns;
@@ -22,7 +24,8 @@ BEGIN
     INSERT INTO shipped_ids VALUES (before.turn + 1, own_hashes);
   END IF;
   RETURN QUERY
-    SELECT before.turn + 1, before.collector_id IS NOT NULL,
+    SELECT before.turn + 1, before.collector_id IS NOT NULL OR before.unsettled_shards <> '{}',
+      CASE WHEN before.collector_id IS NULL THEN before.unsettled_shards END,
       CASE WHEN count(*) = before.turn - seen THEN coalesce(string_agg(known.hashes, ''::bytea), '') END
     FROM shipped_ids AS known WHERE known.turn > seen AND known.turn <= before.turn;
 END
