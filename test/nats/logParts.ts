@@ -104,7 +104,11 @@ export async function startMachine(shared: Shared, { consumes = true, isConnecte
     async completeUntil(): Promise<number> {
       const { committed, doubtfulFrom } = await shipping.readProgress()
       logs.events.noteCommitted?.(committed)
-      return Math.min(logs.events.lowMark(), shipping.forwarders.events.lowMark, doubtfulFrom)
+      return Math.min(
+        logs.events.lowMark(),
+        shipping.forwarders.events.lowMarks(null).others,
+        doubtfulFrom,
+      )
     },
     async stop({ keepsDisk = false } = {}): Promise<boolean> {
       await Promise.all(Object.values(logs).map((each) => each.close()))

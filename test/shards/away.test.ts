@@ -3,21 +3,27 @@ import { randomUUID, type UUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { createCompleteUntil } from '../../collector/events/query/completeUntil.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { ShipLeases } from '../../collector/ingest/shipper/shipLeases.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
+import { keepWatermark } from '../../collector/ingest/shipper/watermark.ts'
+import { examinePostgres } from '../../collector/ops/doctor/checkPostgres.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
-import { openForShipping } from '../../collector/platform/clickhouse/cluster.ts'
+import { openDatabase, openForShipping } from '../../collector/platform/clickhouse/cluster.ts'
 import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
+import { registerCollector } from '../../collector/platform/collectors.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
+import { isUnavailable } from '../../collector/platform/storeErrors.ts'
 import { newPostgresDatabase } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
 import { type Shards, startShards } from '../harness/shards.ts'
 import { ids, row, writeSegment } from '../spool/segments.ts'
 
 const waitMs = 120_000
-/** The shard that stays, and the one that goes away. */
+const collectorId = randomUUID()
+/** The shard that stays, and the one that is away. */
 const [here, gone] = [0, 1]
 
 let stores: string
@@ -143,6 +149,7 @@ test('a shard away delays its own events alone, also over a restart of the colle
   await untilIdle(first.shipper)
 
   const back = await shards.takeAway(gone)
+  onTestFinished(back)
   // Every event arrives twice, in other segments.
   for (let from = 10; from < 50; from += 10) {
     const [a, b] = [stays.slice(from, from + 10), waits.slice(from, from + 10)]
@@ -152,7 +159,9 @@ test('a shard away delays its own events alone, also over a restart of the colle
   await untilStored(here, stays.slice(0, 50))
   await waitFor('the queue to be empty', () => first.shipper.queued === 0, waitMs)
   expect(first.shipper.backlog).toBe(8)
-  expect(first.shipper.lowMark).toBeLessThan(Date.now())
+  const { others, shards: marks } = first.shipper.lowMarks(null)
+  expect(others).toBe(Infinity)
+  expect([...marks.keys()]).toEqual([gone])
   // What waits stays in the spool.
   const left = () => readdirSync(directory).filter((name) => name.endsWith('.seg'))
   expect(left()).toHaveLength(8)
@@ -181,6 +190,7 @@ test('an id that may be on the shard that is away waits for it, and one that can
   await untilIdle(shipper)
 
   const back = await shards.takeAway(gone)
+  onTestFinished(back)
   // Another pixel of the project repeats ids that are on the shard that is away, or wait for it.
   shipper.add(segment([...both.rows(known, 0), ...both.rows(repeated, 1)]))
   shipper.add(segment([...both.rows(repeated, 0), ...alone.rows(decided)]))
@@ -222,6 +232,79 @@ test('a shard that hangs in the midst of inserts delays its own events alone', a
   await untilIdle(shipper)
   await untilStored(gone, waits)
   await untilStored(here, stays)
+}, 300_000)
+
+test('complete_until and reads of a project on other shards do not wait for the shard that is away', async () => {
+  const [ofHere, ofGone, ofBoth] = [
+    await newProject(here),
+    await newProject(gone),
+    await newProject(here, gone),
+  ]
+  const { shipper } = startCollector()
+  const stays = ids(10)
+  shipper.add(segment(ofHere.rows(stays.slice(0, 5))))
+  await untilIdle(shipper)
+  const { mark: registered } = await registerCollector(postgres, collectorId)
+  const published = keepWatermark({
+    workers: { lowMarks: async (latest) => [latest] },
+    shipper,
+    placement: clickhouse.placement,
+    postgres,
+    collectorId,
+    keep: () => {},
+    log: { warn: () => {} },
+  })
+  const reader = openDatabase(shards.cluster, shards.database, { postgres })
+  const completeUntil = createCompleteUntil(postgres, Date.now, reader.placement)
+  const until = (scope?: { projectId: string | null; pixelId: string | null }) =>
+    completeUntil({ mode: 'live' }, scope).then((mark) => mark!)
+  const ofProject = ({ projectId }: { projectId: string }) => until({ projectId, pixelId: null })
+  const idsOf = async (projectId: string) => {
+    const rows = await reader.rows<{ event_id: string }>({
+      sql: 'SELECT event_id FROM {events:Identifier} WHERE project_id = {projectId:UUID}',
+      params: { events: 'events', projectId },
+      projectId,
+    })
+    return rows.map(({ event_id }) => event_id).toSorted()
+  }
+
+  const back = await shards.takeAway(gone)
+  onTestFinished(back)
+  const receivedAt = Date.now()
+  shipper.add(segment([...ofHere.rows(stays.slice(5)), ...ofGone.rows(ids(5))]))
+  await untilStored(here, stays)
+  await waitFor('the mark of other shards', async () => (await ofProject(ofHere)) > receivedAt + 1)
+  expect(await until({ projectId: null, pixelId: ofHere.pixels[0]! })).toBeGreaterThan(
+    receivedAt + 1,
+  )
+  await waitFor('the mark of all', async () => (await until()) <= receivedAt + 1)
+  for (const waits of [ofGone, ofBoth])
+    expect(await ofProject(waits)).toBeLessThanOrEqual(receivedAt + 1)
+  expect(await until({ projectId: randomUUID(), pixelId: null })).toBeLessThanOrEqual(
+    receivedAt + 1,
+  )
+  // A start, also of a collector whose clock was set back, gives no event a time before these marks.
+  const ofOthers = await ofProject(ofHere)
+  expect((await registerCollector(postgres, collectorId)).mark).toBeGreaterThanOrEqual(ofOthers)
+  expect(registered).toBeLessThan(ofOthers)
+
+  expect(await idsOf(ofHere.projectId)).toEqual(stays)
+  for (const waits of [ofGone, ofBoth])
+    await expect(idsOf(waits.projectId)).rejects.toSatisfy(isUnavailable)
+  const doctor = await examinePostgres(postgresUrl)
+  expect(doctor.map(({ text }) => text)).toContainEqual(
+    expect.stringMatching(
+      /keeps events for shard 2 of ClickHouse \(5 events since 20.*start these servers/,
+    ),
+  )
+
+  back()
+  await untilIdle(shipper)
+  await waitFor('the mark of all', async () => (await until()) > receivedAt + 1)
+  expect(await ofProject(ofGone)).toBeGreaterThan(receivedAt + 1)
+  expect(await idsOf(ofGone.projectId)).toHaveLength(5)
+  await published.stop()
+  await reader.close()
 }, 300_000)
 
 test('no lease forgets a shard on which an insert may still run', async () => {

@@ -32,7 +32,7 @@ export function eventsSource(
 /** The name of the table of events in SQL, and the members of a Query that belong to it. */
 interface EventsTable {
   readonly events: string
-  readonly tableQuery: Pick<Query, 'params' | 'pixelId'>
+  readonly tableQuery: Pick<Query, 'params' | 'pixelId' | 'projectId'>
 }
 
 type TablePlan = Pick<CountsPlan, 'scope' | 'filters' | 'distinct'> & {
@@ -40,7 +40,8 @@ type TablePlan = Pick<CountsPlan, 'scope' | 'filters' | 'distinct'> & {
 }
 
 /**
- * Decides which table of events a plan reads: the one of the pixel's shard, if only events of one pixel are read. A
+ * Decides which table of events a plan reads: the one of the pixel's shard, if only events of one pixel are read. Reads
+ * of one project may use the table of its shard, while another shard is unavailable. A
  * session may span several pixels of a project, and identities are in other tables, so these need all shards. `names`
  * are the fields that are selected or grouped by. An estimate always uses the placeholder: it reads each shard's table.
  */
@@ -48,18 +49,20 @@ export function eventsTable(
   { scope, filters, distinct, isForEstimate }: TablePlan,
   names: readonly string[],
 ): EventsTable {
-  const { pixelId } = scope
-  const areOfPixel =
-    pixelId !== null &&
+  const { pixelId, projectId } = scope
+  const areAlone =
     !isAboutSessions(filters, [...names, ...distinct.map(({ name }) => name)]) &&
     !distinct.some(isProfileField) &&
     !filters.some(({ field }) => field && (isOfPeople.has(field) || isProfileField(field)))
-  return areOfPixel || isForEstimate
-    ? {
-        events: '{events:Identifier}',
-        tableQuery: { params: { events: 'events' }, ...(areOfPixel && { pixelId }) },
-      }
-    : { events: 'events', tableQuery: { params: {} } }
+  if (!(areAlone && (pixelId !== null || projectId !== null)) && !isForEstimate)
+    return { events: 'events', tableQuery: { params: {} } }
+  return {
+    events: '{events:Identifier}',
+    tableQuery: {
+      params: { events: 'events' },
+      ...(areAlone && (pixelId !== null ? { pixelId } : projectId !== null && { projectId })),
+    },
+  }
 }
 
 /** Filters on these fields also read other tables (filterSql.ts). */

@@ -5,6 +5,7 @@ import type { WarnLog } from '../../platform/log.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { runEvery } from '../../platform/runEvery.ts'
 import type { ShipObserver } from '../shipper/shipper.ts'
+import type { WaitingBatch } from '../shipper/waitingBatches.ts'
 import type { SpooledTable } from '../spool/layout.ts'
 import type { NatsLink } from './natsLink.ts'
 import { PartitionConsumer } from './partitionConsumer.ts'
@@ -61,6 +62,11 @@ export class Consumers {
   /** Names of the streams that this machine consumes. */
   get owned(): string[] {
     return [...this.#consumers.keys()]
+  }
+
+  /** The batches with rows that wait for unavailable shards. */
+  get waiting(): readonly WaitingBatch[] {
+    return [...this.#consumers.values()].flatMap((consumer) => consumer.waiting)
   }
 
   /** Ships what is in memory for at most `timeoutMs`, and releases the partitions to other machines. */

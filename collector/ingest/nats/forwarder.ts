@@ -3,6 +3,7 @@ import { unlink } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { writeDeadLetter } from '../shipper/insert.ts'
+import { type LowMarks, lowMarksOf } from '../shipper/shardMarks.ts'
 import type { ShipObserver } from '../shipper/shipper.ts'
 import type { SegmentShipper } from '../shipper/shippers.ts'
 import { FrameEncoder } from '../spool/frame.ts'
@@ -49,17 +50,23 @@ export class Forwarder implements SegmentShipper {
     this.#options = options
   }
 
+  /** None, because it sends segments to NATS. */
+  readonly waiting = []
+  /** None: the consumers ship. */
+  readonly repeatsFrom = Infinity
+
   get backlog(): number {
     return this.#waiting.length
   }
 
-  /** All rows of its segments received before this time, epoch milliseconds, are in ClickHouse; Infinity: all. */
-  get lowMark(): number {
+  /** Returns until when the rows of its segments are in ClickHouse. Positions are committed for all shards at once. */
+  lowMarks(): LowMarks {
     this.#uncommitted = this.#uncommitted.filter(
       ({ positions }) =>
         !positions?.every((position, partition) => position <= (this.#committed[partition] ?? 0)),
     )
-    return this.#uncommitted.reduce((least, { oldestAt }) => Math.min(least, oldestAt), Infinity)
+    const queued = this.#uncommitted.map(({ oldestAt }) => oldestAt)
+    return lowMarksOf(queued, [], null)
   }
 
   /** Records the positions that the shippers of the partitions have committed. */

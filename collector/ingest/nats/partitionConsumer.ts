@@ -4,6 +4,7 @@ import type { ShardWatch } from '../../platform/clickhouse/shardWatch.ts'
 import type { LeaseSource, ShipLease } from '../log/eventLog.ts'
 import { Deduplicator } from '../shipper/deduplicator.ts'
 import { type ShipObserver, Shipper } from '../shipper/shipper.ts'
+import type { WaitingBatch } from '../shipper/waitingBatches.ts'
 import { MessageReader, type ReadMessage } from './messageReader.ts'
 import type { NatsLink } from './natsLink.ts'
 import { NatsPartition, oldestAtOfRecord } from './natsPartition.ts'
@@ -67,8 +68,9 @@ export class PartitionConsumer {
     return this.#shipper?.doubtfulFrom ?? Infinity
   }
 
-  get backlog(): number {
-    return this.#shipper?.backlog ?? 0
+  /** The batches with rows that wait for unavailable shards. */
+  get waiting(): readonly WaitingBatch[] {
+    return this.#shipper?.waiting ?? []
   }
 
   /** Ships what is waiting for at most `timeoutMs`, and releases the lease. */

@@ -30,6 +30,8 @@ interface DoubtfulBatch {
   readonly oldestAt: number
   /** The shards, from 0, to search. */
   shards: Set<number>
+  /** The version of the placement at the restart; undefined if all shards are searched. */
+  version: number | null | undefined
 }
 
 /**
@@ -39,7 +41,7 @@ interface DoubtfulBatch {
  */
 export class ShippedSegments {
   readonly #options: ShippedSegmentsOptions
-  readonly #kept = new Map<string, NodeJS.Timeout>()
+  readonly #kept = new Map<string, { timer: NodeJS.Timeout; oldestAt: number }>()
   readonly #shards: readonly ClickHouse[]
   readonly #inDoubt: DoubtfulBatch[] = []
   #looking: Promise<void> | null = null
@@ -57,31 +59,26 @@ export class ShippedSegments {
     this.#doubtfulShards = new Set(this.#shards.keys())
   }
 
-  /** Number of batches to verify. */
-  get inDoubt(): number {
-    return this.#inDoubt.length
+  /** The batches to verify. */
+  get doubtful(): readonly DoubtfulBatch[] {
+    return this.#inDoubt
   }
 
-  /** No row to search for was received before this time, epoch milliseconds; Infinity without such rows. */
-  get lowMark(): number {
-    return this.#inDoubt.reduce((least, { oldestAt }) => Math.min(least, oldestAt), Infinity)
-  }
-
-  /** Keeps a batch that ClickHouse has. */
-  keep(position: string): void {
-    clearTimeout(this.#kept.get(position))
+  /** Keeps a batch that ClickHouse has. `oldestAt`: when its first row was received, epoch milliseconds. */
+  keep(position: string, oldestAt: number): void {
+    clearTimeout(this.#kept.get(position)?.timer)
     if (Date.now() < this.#needsRoomUntil) this.#remove(position)
     else {
-      const timer = setTimeout(() => this.#expire(position), this.#options.keepMs)
+      const timer = setTimeout(() => this.#expire(position, oldestAt), this.#options.keepMs)
       timer.unref()
-      this.#kept.set(position, timer)
+      this.#kept.set(position, { timer, oldestAt })
     }
   }
 
   /** Deletes kept batches, now and for the retention time. */
   makeRoom(): void {
     this.#needsRoomUntil = Date.now() + this.#options.keepMs
-    for (const [position, timer] of this.#kept) {
+    for (const [position, { timer }] of this.#kept) {
       clearTimeout(timer)
       this.#remove(position)
     }
@@ -90,6 +87,18 @@ export class ShippedSegments {
   /** The next response of these shards, or of any, may come from a restarted server that has lost the last batches. */
   doubtServers(shards: Iterable<number> = this.#shards.keys()): void {
     for (const shard of shards) this.#doubtfulShards.add(shard)
+  }
+
+  /**
+   * When the first row that may be shipped again was received, epoch milliseconds; Infinity: none. A shard in doubt may
+   * have lost the rows of all kept batches.
+   */
+  get repeatsFrom(): number {
+    const kept = this.#doubtfulShards.size > 0 ? [...this.#kept.values()] : []
+    return [...kept, ...this.#inDoubt].reduce(
+      (least, { oldestAt }) => Math.min(least, oldestAt),
+      Infinity,
+    )
   }
 
   /** Checks whether the servers in doubt are those that confirmed the last segments. */
@@ -109,7 +118,7 @@ export class ShippedSegments {
     const restarted = new Set<number>()
     const check = async (shard: number) => {
       const startedAt = await this.#ask(shard, () => startOf(this.#shards[shard]!))
-      if (startedAt === null) return void this.#doubtfulShards.add(shard)
+      if (startedAt === null) return this.doubtServers([shard])
       const known = this.#startedAt[shard]
       this.#startedAt[shard] = startedAt
       this.#doubtfulShards.delete(shard)
@@ -120,7 +129,9 @@ export class ShippedSegments {
     if (restarted.size === 0) return
     this.#restarts++
     for (const batch of this.#inDoubt) for (const shard of restarted) batch.shards.add(shard)
-    this.lookFor([...this.#kept.keys()], restarted)
+    // An unknown version means that all shards are searched.
+    const version = await this.#options.clickhouse.placement?.version().catch(() => undefined)
+    this.#lookFor([...this.#kept.keys()], restarted, version)
   }
 
   /** Returns a shard's answer, or null if it is one of several and unavailable. */
@@ -133,15 +144,23 @@ export class ShippedSegments {
     }
   }
 
-  /** Searches shards, or all of them, for the rows of segments. */
-  lookFor(positions: readonly string[], shards: Iterable<number> = this.#shards.keys()): void {
+  /** Searches ClickHouse for the rows of segments. */
+  lookFor(positions: readonly string[]): void {
+    this.#lookFor(positions, this.#shards.keys(), undefined)
+  }
+
+  #lookFor(
+    positions: readonly string[],
+    shards: Iterable<number>,
+    version: number | null | undefined,
+  ): void {
     const searched = [...shards]
     for (const position of positions) {
       // A segment must not be deleted while it waits for the search.
-      clearTimeout(this.#kept.get(position))
+      clearTimeout(this.#kept.get(position)?.timer)
       this.#kept.delete(position)
       const oldestAt = this.#options.partition.oldestAt(position)
-      this.#inDoubt.push({ position, oldestAt, shards: new Set(searched) })
+      this.#inDoubt.push({ position, oldestAt, shards: new Set(searched), version })
     }
     this.#look()
   }
@@ -149,7 +168,7 @@ export class ShippedSegments {
   /** Stops after `signal` aborts; the segments stay. */
   async stop(): Promise<void> {
     await this.#looking
-    for (const timer of this.#kept.values()) clearTimeout(timer)
+    for (const { timer } of this.#kept.values()) clearTimeout(timer)
   }
 
   #look(): void {
@@ -182,7 +201,7 @@ export class ShippedSegments {
         next.shards = found.unasked
         if (found.areMissing) this.#options.lacksRows(next.position)
         else if (next.shards.size > 0) continue
-        else this.keep(next.position)
+        else this.keep(next.position, next.oldestAt)
         this.#inDoubt.splice(this.#inDoubt.indexOf(next), 1)
       } catch (error) {
         this.doubtServers()
@@ -197,6 +216,7 @@ export class ShippedSegments {
   async #search({
     position,
     shards,
+    version: versionAtRestart,
   }: DoubtfulBatch): Promise<{ areMissing: boolean; unasked: Set<number> }> {
     const { clickhouse, partition, table } = this.#options
     const { placement } = clickhouse
@@ -209,10 +229,11 @@ export class ShippedSegments {
     }
     if (!placement || table !== 'events')
       return { areMissing: await isMissing(0, clickhouse, table, payloads), unasked }
-    const { parts } = await splitByShard({ placement, shards: this.#shards }, ...payloads)
+    const { parts, version } = await splitByShard({ placement, shards: this.#shards }, ...payloads)
     const missing = await Promise.all(
       parts
-        .filter(({ place }) => shards.has(place))
+        // A pixel may have moved since the restart.
+        .filter(({ place }) => shards.has(place) || version !== versionAtRestart)
         .map(({ place, shard, lines }) =>
           isMissing(place, shard, eventsOfShard, [Buffer.concat(lines)]),
         ),
@@ -221,8 +242,8 @@ export class ShippedSegments {
   }
 
   /** Deletes a batch, unless a shard is unavailable that may have lost its rows. */
-  #expire(position: string): void {
-    if (this.#options.watch.away.size > 0) this.keep(position)
+  #expire(position: string, oldestAt: number): void {
+    if (this.#options.watch.away.size > 0) this.keep(position, oldestAt)
     else this.#remove(position)
   }
 

@@ -8,6 +8,7 @@ import { BatchPreparer, type QueuedBatch, type Shipment } from './batchPreparer.
 import { BatchReader } from './batchReader.ts'
 import type { Deduplicator } from './deduplicator.ts'
 import { failingMs, insertBatch, writeDeadLetter } from './insert.ts'
+import { type LowMarks, lowMarksOf } from './shardMarks.ts'
 import { ShippedSegments } from './shippedSegments.ts'
 import { type WaitingBatch, WaitingBatches } from './waitingBatches.ts'
 import { lineSetOf } from './waitingLines.ts'
@@ -44,7 +45,7 @@ export interface ShipObserver {
 const retryMsFirst = 100
 const retryMsMax = 1_000
 const damagedReason = 'a record of the spool on disk, or one next to it, has changed'
-/** How often batches that wait for a shard are looked at. */
+/** How often the shipper looks for batches whose shard is available again. */
 const waitingPollMs = 200
 
 /**
@@ -128,7 +129,7 @@ export class Shipper {
 
   /** Number of batches that are not in ClickHouse, including the current one and those being verified. */
   get backlog(): number {
-    return this.queued + this.#waiting.size + this.#shipped.inDoubt
+    return this.queued + this.#waiting.size + this.#shipped.doubtful.length
   }
 
   /** Number of batches that no shard delays, including the current one. */
@@ -136,21 +137,40 @@ export class Shipper {
     return this.#queue.length
   }
 
-  /** All its rows received before this time, epoch milliseconds, are in ClickHouse; Infinity: all. */
-  get lowMark(): number {
-    return this.#leastOf(() => true)
-  }
-
-  /** Like lowMark, of committed batches only: rows that ClickHouse may have lost in a crash. */
-  get doubtfulFrom(): number {
-    return this.#leastOf((position) => this.#partition.isCommitted(position))
-  }
-
-  #leastOf(isMeant: (position: string) => boolean): number {
-    return [...this.#queue, ...this.#waiting.values()].reduce(
-      (least, { position, oldestAt }) => (isMeant(position) ? Math.min(least, oldestAt) : least),
-      this.#shipped.lowMark,
+  /** Returns until when its rows are in ClickHouse. `version` is the current version of the placement. */
+  lowMarks(version: number | null): LowMarks {
+    return lowMarksOf(
+      this.#queue.map(({ oldestAt }) => oldestAt),
+      [...this.#waiting.values(), ...this.#shipped.doubtful],
+      version,
     )
+  }
+
+  /** The batches with rows that wait for unavailable shards. */
+  get waiting(): readonly WaitingBatch[] {
+    return [...this.#waiting.values()]
+  }
+
+  /**
+   * The earliest time of receipt of rows in committed batches that ClickHouse may have lost in a crash, epoch
+   * milliseconds; Infinity: none.
+   */
+  get doubtfulFrom(): number {
+    const committed = [...this.#queue, ...this.#waiting.values()].filter(({ position }) =>
+      this.#partition.isCommitted(position),
+    )
+    return [...committed, ...this.#shipped.doubtful].reduce(
+      (least, { oldestAt }) => Math.min(least, oldestAt),
+      Infinity,
+    )
+  }
+
+  /**
+   * When the first shipped row that may be shipped again was received, epoch milliseconds; Infinity: none. A shard that
+   * does not answer may have lost rows in a crash.
+   */
+  get repeatsFrom(): number {
+    return Math.min(this.doubtfulFrom, this.#shipped.repeatsFrom)
   }
 
   /**
@@ -289,12 +309,13 @@ export class Shipper {
     const rest = lineSetOf(lines, waiting.lists)
     if (rest.size > 0) {
       this.#partition.park(position)
-      this.#waiting.set({ position, oldestAt, rest, shards: waiting.shards })
+      const version = batch.version ?? batch.split?.version
+      this.#waiting.set({ position, oldestAt, rest, shards: waiting.shards, version })
       this.#shipped.doubtServers(waiting.shards)
     } else {
       const committed = await this.#partition.commit(position)
       this.#waiting.delete(position)
-      this.#shipped.keep(committed)
+      this.#shipped.keep(committed, oldestAt)
     }
     const rows = batch.rows - batch.refused - rest.size
     if (!wasCommitted && (rows > 0 || rest.size === 0)) observe.shipped(rows, Date.now() - oldestAt)

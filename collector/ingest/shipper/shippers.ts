@@ -2,8 +2,10 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { type SpooledTable, tableDirectories } from '../spool/layout.ts'
 import { recoverSegments, segmentsIn } from '../spool/segmentFile.ts'
 import { Deduplicator } from './deduplicator.ts'
+import type { LowMarks } from './shardMarks.ts'
 import { ShipLeases } from './shipLeases.ts'
 import { type ShipObserver, Shipper } from './shipper.ts'
+import type { WaitingBatch } from './waitingBatches.ts'
 
 /** How long shipped rows are kept, in case ClickHouse loses them in a crash. */
 export const keepShippedMs = 120_000
@@ -12,8 +14,12 @@ export const keepShippedMs = 120_000
 export interface SegmentShipper {
   /** Number of waiting segments. */
   readonly backlog: number
-  /** All its rows received before this time, epoch milliseconds, are in ClickHouse; Infinity: all. */
-  readonly lowMark: number
+  /** Returns until when its rows are in ClickHouse. `version` is the current version of the placement. */
+  lowMarks(version: number | null): LowMarks
+  /** The batches with rows that wait for unavailable shards. */
+  readonly waiting: readonly WaitingBatch[]
+  /** The earliest time of receipt of shipped rows that it may ship again, epoch milliseconds; Infinity: none. */
+  readonly repeatsFrom: number
   /** Queues a segment that no process has tried to ship. */
   add(path: string): void
   /** Queues segments of an earlier process, shipped or not. */

@@ -8,6 +8,8 @@ export interface WaitingBatch {
   readonly rest: LineSet
   /** The shards, from 0, that its lines wait for. */
   readonly shards: ReadonlySet<number>
+  /** The version of the placement by which they wait for these shards. */
+  readonly version: number | null | undefined
 }
 
 /** The time until the next try of a batch whose shard answers, but did not take the lines. */

@@ -1,10 +1,11 @@
-import { publishWatermark } from '../../platform/collectors.ts'
+import type { Placement } from '../../platform/clickhouse/placement.ts'
+import { publishWatermark, type ShardMarks } from '../../platform/collectors.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import { clockAheadSeconds, readableLagSeconds } from '../../platform/metrics.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { runEvery } from '../../platform/runEvery.ts'
 import { createSharedClock } from '../../platform/sharedClock.ts'
-import type { Shipper } from './shipper.ts'
+import type { LowMarks } from './shardMarks.ts'
 
 const publishMs = 1_000
 const unshared = { committed: [], doubtfulFrom: Infinity }
@@ -15,10 +16,13 @@ const unshared = { committed: [], doubtfulFrom: Infinity }
  * reports a segment that it seals before it answers, on the same channel. So everything before its mark that
  * has left its spool is with the shipper. While a worker or ClickHouse does not answer, nothing is published.
  * A watermark is never ahead of PostgreSQL's clock, regardless of this machine's clock.
+ *
+ * While rows wait for a shard, it also publishes the mark of projects without pixels on this shard.
  */
 export function keepWatermark({
   workers,
   shipper,
+  placement,
   readProgress,
   postgres,
   collectorId,
@@ -29,7 +33,9 @@ export function keepWatermark({
   workers: {
     lowMarks(latestMs: number, published: number, committed: number[]): Promise<number[] | null>
   }
-  shipper: Pick<Shipper, 'lowMark' | 'noticeRestart'>
+  shipper: { lowMarks(version: number | null): LowMarks; noticeRestart(): Promise<void> }
+  /** Tells the shard of each pixel; null without several shards. */
+  placement: Pick<Placement, 'version'> | null
   /** How far the shippers of a replicated log are; null: the log is the spool of this machine. */
   readProgress?: (() => Promise<{ committed: number[]; doubtfulFrom: number }>) | null | undefined
   postgres: Postgres
@@ -47,11 +53,27 @@ export function keepWatermark({
     const marks = await workers.lowMarks(clock.latest(), published, committed)
     if (!marks) return
     await shipper.noticeRestart()
-    const mark = Math.floor(Math.min(...marks, shipper.lowMark, doubtfulFrom, clock.earliest()))
+    const version = (await placement?.version()) ?? null
+    const low = shipper.lowMarks(version)
+    const others = Math.floor(Math.min(...marks, low.others, doubtfulFrom, clock.earliest()))
+    const behind = [...low.shards].map(
+      ([shard, { oldestAt, rows }]) =>
+        [shard, Math.floor(Math.min(others, oldestAt)), rows] as const,
+    )
+    const mark = behind.reduce((least, [, of]) => Math.min(least, of), others)
+    const shardMarks: ShardMarks | null =
+      behind.length === 0
+        ? null
+        : {
+            version,
+            others,
+            shards: Object.fromEntries(behind.map(([shard, of]) => [shard, of])),
+            rows: Object.fromEntries(behind.map(([shard, , rows]) => [shard, rows])),
+          }
     readableLagSeconds.set(Math.max(0, clock.latest() - mark) / 1000)
-    published = Math.max(published, mark)
+    published = Math.max(published, others)
     keep(published)
-    await publishWatermark(postgres, collectorId, mark)
+    await publishWatermark(postgres, collectorId, mark, shardMarks)
   }
   return runEvery(publishMs, publish, (error) =>
     log.warn({ error: error.message }, 'complete_until does not advance'),

@@ -8,6 +8,7 @@ import type { Log } from '../../platform/log.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
 import type { Shipping } from './shipping.ts'
 import type { Workers } from './startWorkers.ts'
+import { logWaiting } from './watchShards.ts'
 
 export interface ChoresOptions {
   stores: Stores
@@ -57,11 +58,17 @@ function choresOfRole(options: ChoresOptions): Chore[] {
     collectorId,
     deadLetterDirectory: shipping.deadLetterDirectory,
     log,
-    oldestWaitingAt: () => Math.min(oldestWaitingAt(shipping.spoolDirectory), watermarkMs),
+    oldestWaitingAt: () =>
+      Math.min(
+        oldestWaitingAt(shipping.spoolDirectory),
+        shipping.shippers.events.repeatsFrom,
+        watermarkMs,
+      ),
   })
   const watermark = keepWatermark({
     workers,
     shipper: shipping.shippers.events,
+    placement: stores.clickhouse.shipping.placement,
     readProgress: shipping.readProgress,
     postgres,
     collectorId,
@@ -71,7 +78,7 @@ function choresOfRole(options: ChoresOptions): Chore[] {
       onWatermark(mark)
     },
   })
-  return [erasing, watermark]
+  return [erasing, watermark, logWaiting(shipping, log)]
 }
 
 const choresOfUploads = ({ stores, uploads, log }: ChoresOptions): Chore[] =>

@@ -4,6 +4,7 @@ import { type Config, duties } from '../../config.ts'
 import { type IdentityRefresh, keepIdentityFresh } from '../../identity/store/refresh.ts'
 import { type LogProgress, openNatsShipping } from '../../ingest/nats/natsShipping.ts'
 import { recordDuplicates } from '../../ingest/shipper/duplicateEvents.ts'
+import { backlogOfShards, type ShardBacklog } from '../../ingest/shipper/shardMarks.ts'
 import type { ShipObserver } from '../../ingest/shipper/shipper.ts'
 import { openShippers, recoverSpool, type SegmentShippers } from '../../ingest/shipper/shippers.ts'
 import { type SpooledTable, spoolParts, unknownFiles } from '../../ingest/spool/layout.ts'
@@ -36,6 +37,8 @@ export interface Shipping {
   readonly shippers: SegmentShippers
   /** How far the shippers of the replicated log are; null: the log is the spool of this machine. */
   readonly readProgress: (() => Promise<LogProgress>) | null
+  /** Returns what waits on this machine for each unavailable shard, from 0. */
+  shardBacklogs(): Map<number, ShardBacklog>
   /** Updates the metrics of the replicated log. */
   measureLog(): void
   readonly spoolDirectory: string
@@ -94,6 +97,7 @@ export async function openShipping(
   return {
     shippers,
     readProgress: nats?.readProgress ?? null,
+    shardBacklogs: () => backlogOfShards(nats?.waiting() ?? shippers.events.waiting),
     measureLog: nats?.measure ?? (() => {}),
     spoolDirectory,
     deadLetterDirectory,

@@ -10,6 +10,11 @@ export interface Query {
    * pixel's shard is queried. The SQL has `{events:Identifier}` for the table, and `params` has `events`.
    */
   readonly pixelId?: string
+  /**
+   * Set, with SQL of the same form, if the query reads only events of this project, and no other table. If a shard is
+   * unavailable and another one has all pixels of the project, that one answers.
+   */
+  readonly projectId?: string
   /** Settings of ClickHouse for this query alone. */
   readonly settings?: Readonly<Record<string, string | number>> | undefined
 }

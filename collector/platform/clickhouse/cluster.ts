@@ -152,7 +152,8 @@ const replicatedSettings: OwnSettings = { insert_quorum: 'auto' }
 
 /**
  * The statements that concern several shards. Reads of one pixel go to its shard, because the table of all shards is
- * slower (test/bench/shards.ts). Other reads and statements go to the first shard, with the settings of the placement.
+ * slower (test/bench/shards.ts). While a shard is unavailable, another one answers for projects with all their pixels
+ * there. Other reads and statements go to the first shard, with the settings of the placement.
  * Events are inserted into their shards.
  */
 function throughShards(
@@ -160,27 +161,31 @@ function throughShards(
   placement: Placement,
 ): Pick<ClickHouse, 'rows' | 'stream' | 'command' | 'insertLines'> {
   const [first] = shards as [ClickHouse]
-  const direct = async <Asked extends Query>(
+  const ask = async <Asked extends Query, Answer>(
     query: Asked,
-  ): Promise<{ shard: ClickHouse; query: Asked }> => {
-    const { pixelId, params } = query
+    run: (shard: ClickHouse, query: Asked) => Promise<Answer>,
+  ): Promise<Answer> => {
+    const { pixelId, projectId = null, params } = query
+    const runOn = (place: number) =>
+      run(shards[place]!, { ...query, params: { ...params, events: eventsOfShard } })
     const place = pixelId === undefined ? undefined : await placement.shardOf(pixelId)
-    if (place === undefined)
-      return { shard: first, query: { ...query, settings: await placement.settings() } }
-    return {
-      shard: shards[place]!,
-      query: { ...query, params: { ...params, events: eventsOfShard } },
+    if (place !== undefined) return runOn(place)
+    try {
+      return await run(first, { ...query, settings: await placement.settings() })
+    } catch (error) {
+      if (projectId === null || !isUnavailable(error)) throw error
+      const known = await placement.shardsOfProject({ projectId, pixelId: null })
+      const [only, ...others] = known?.shards ?? []
+      if (only === undefined || others.length > 0 || only >= shards.length) throw error
+      // Tables of people are on the first shard alone.
+      return await runOn(only).catch(() => {
+        throw error
+      })
     }
   }
   return {
-    async rows<Row>(asked: Query) {
-      const { shard, query } = await direct(asked)
-      return shard.rows<Row>(query)
-    },
-    async stream(asked, ...how) {
-      const { shard, query } = await direct(asked)
-      return shard.stream(query, ...how)
-    },
+    rows: <Row>(asked: Query) => ask(asked, (shard, query) => shard.rows<Row>(query)),
+    stream: (asked, ...how) => ask(asked, (shard, query) => shard.stream(query, ...how)),
     async command(query) {
       await first.command({ ...query, settings: await placement.settings() })
     },

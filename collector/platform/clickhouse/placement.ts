@@ -1,3 +1,4 @@
+import { readShardMarks } from '../collectors.ts'
 import type { Postgres } from '../postgres/pool.ts'
 
 /**
@@ -116,9 +117,55 @@ export class Placement {
     return { version: known.version, places }
   }
 
+  /** Returns the version of the places, which changes with each move; null while the hash decides. */
+  async version(): Promise<number | null> {
+    return (await this.#latest()).version
+  }
+
   /**
-   * Returns which of these projects may have events on some shards, from 0: those with a pixel there, deleted ones
-   * included, and those without any pixel.
+   * Returns the shards, from 0, that may have events of the project with this id or pixel, and the version of the
+   * placement. Null for a project without pixels, or if a pixel was moved meanwhile.
+   */
+  async shardsOfProject({
+    projectId,
+    pixelId,
+  }: {
+    projectId: string | null
+    pixelId: string | null
+  }): Promise<{ shards: ReadonlySet<number>; version: number | null } | null> {
+    const known = await this.#latest()
+    const { rows } = await this.#postgres.query<{ pixel_id: string }>(
+      `WITH known AS (
+         SELECT project_id, pixel_id FROM pixels UNION ALL SELECT project_id, pixel_id FROM deleted_pixels
+       )
+       SELECT pixel_id FROM known
+       WHERE project_id = coalesce($1::uuid, (SELECT project_id FROM known WHERE pixel_id = $2))`,
+      [projectId, pixelId],
+    )
+    if (rows.length === 0) return null
+    const places = await this.#read(
+      known,
+      rows.map(({ pixel_id }) => pixel_id),
+    )
+    const shards = new Set<number>()
+    for (const { pixel_id } of rows) {
+      const place = places.get(pixel_id)
+      if (place !== undefined) shards.add(place)
+      for (const move of known.moves)
+        if (move.pixel_id === pixel_id) shards.add(move.from_shard).add(move.to_shard)
+    }
+    const now = await readKnown(this.#postgres, this.#database)
+    return now.version === known.version ? { shards, version: known.version } : null
+  }
+
+  /** Returns the watermarks of all collectors, if events of some shards wait (readShardMarks). */
+  readMarks(): ReturnType<typeof readShardMarks> {
+    return readShardMarks(this.#postgres, this.#database)
+  }
+
+  /**
+   * Returns which of these projects may have events on some shards, from 0. These are projects with a pixel there,
+   * deleted ones included, and projects without any pixel.
    */
   async projectsOn(
     shards: ReadonlySet<number>,

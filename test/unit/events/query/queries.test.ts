@@ -440,6 +440,16 @@ test('what reads more than events of one pixel is not asked of its shard alone',
   expect('pixelId' in countsQuery(countsPlan({ group_by: 'is_entry' }, narrow))).toBe(false)
 })
 
+test('what reads only events of one project names it, for the shard that has all of them', () => {
+  const ofProject = { ...narrow, pixelId: null }
+  expect(eventsQuery(eventsPlan({ select: 'page_url' }, ofProject))).toMatchObject({
+    projectId,
+    params: { events: 'events' },
+  })
+  expect('projectId' in eventsQuery(eventsPlan({ select: 'session_id' }, ofProject))).toBe(false)
+  expect(countsQuery(countsPlan({}, ofProject))).toMatchObject({ projectId })
+})
+
 describe('counts', () => {
   test('without groups are one row', () => {
     expect(countsQuery(countsPlan({}))).toEqual({
