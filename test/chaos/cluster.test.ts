@@ -38,6 +38,35 @@ test(
 )
 
 test(
+  'while a shard is away, events of the other one are readable, and nothing is lost or doubled',
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-away-'))
+    const shards = await startShards(directory, 2)
+    onTestFinished(async () => {
+      await shards.stop()
+      rmSync(directory, { recursive: true, force: true })
+    })
+    const result = await runCluster({
+      stores: { shards: shards.env, databaseUrl: await newPostgresDatabase() },
+      seed,
+      log,
+      collectors: 2,
+      apis: 1,
+      kills: 1,
+      mishaps: ['shard'],
+      pauseMsMax: 0,
+      rate: 200,
+      connections: 8,
+      takeAway: shards.takeAway,
+      shardAwayMs: 20_000,
+    })
+    expect(isOnce(result), JSON.stringify(result)).toBe(true)
+    expect(result.othersMeasured).toBeGreaterThan(0)
+  },
+  timeoutMs,
+)
+
+test(
   'the same over two shards of ClickHouse, when each of them, a collector and the move of a pixel are killed; two processes of the API charge a page once',
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-shards-'))

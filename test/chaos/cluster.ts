@@ -14,12 +14,13 @@ import { Mover } from './mover.ts'
 import { findWorkers, killNow } from './processes.ts'
 import { environmentOf, type ScenarioOptions, type ScenarioResult } from './scenario.ts'
 import { Sender } from './sender.ts'
+import { ShardProbe } from './shardProbe.ts'
 
 /**
  * Faults of a collector: it is killed and restarted, one of its processes is killed, or it pauses for a while
  * and then continues. Or a shared store is killed. Or a collector is killed and its disk is deleted: with a replicated
  * log, that loses nothing. Or a pixel begins to move to another shard; if one moves, the command that moves it is
- * killed.
+ * killed. Or a shard other than the first is away for a while, and a collector is killed meanwhile.
  */
 export const mishaps = [
   'collector',
@@ -30,6 +31,7 @@ export const mishaps = [
   'nats',
   'disk',
   'move',
+  'shard',
 ] as const
 export type Mishap = (typeof mishaps)[number]
 
@@ -45,6 +47,10 @@ export interface ClusterOptions extends ScenarioOptions {
   mishaps: readonly Mishap[]
   /** How long a collector stands still at most. */
   pauseMsMax: number
+  /** Kills a shard, from 0, and returns what starts it again; for the mishap `shard`. */
+  takeAway?: (shard: number) => Promise<() => void>
+  /** How long a shard is away; default a minute. */
+  shardAwayMs?: number
   /** Kills a store, which its owner starts again; for the mishaps of stores. */
   killStore?: (store: 'clickhouse' | 'postgres' | 'nats') => unknown
 }
@@ -59,6 +65,9 @@ export interface ClusterResult extends ScenarioResult {
   feedDoubled: number
   /** Of pages that all processes of the API were asked for at once. */
   asked: Answers
+  /** While a shard was away: events of the other shards' pixels, and the longest time until one was readable. */
+  othersMeasured: number
+  othersReadableMs: number
   /** Connections of PostgreSQL: the maximum at a kill, and at the end, by purpose. */
   connectionsMost: number
   connections: Record<string, number>
@@ -104,12 +113,15 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     nats: 0,
     disk: 0,
     move: 0,
+    shard: 0,
   }
+  const shardUrls = env.CLICKHOUSE_SHARDS?.split(',') ?? []
+  const probe = options.takeAway ? await ShardProbe.start(cluster, shardUrls) : null
   const mover = new Mover({
     env,
     dataDir: api.dataDir,
     pixelIds: cluster.pixelIds,
-    shards: env.CLICKHOUSE_SHARDS?.split(',').length ?? 1,
+    shards: Math.max(1, shardUrls.length),
     random,
   })
 
@@ -117,7 +129,18 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     const collector = collectors[index]!
     kills[mishap]++
     if (mishap === 'move') mover.disturb()
-    else if (mishap === 'clickhouse' || mishap === 'postgres' || mishap === 'nats')
+    else if (mishap === 'shard') {
+      const shard = 1 + (kills.shard % (shardUrls.length - 1))
+      const halfMs = (options.shardAwayMs ?? 60_000) / 2
+      const back = await options.takeAway!(shard)
+      probe!.away = shard
+      await delay(halfMs)
+      await collector.end('SIGKILL')
+      await cluster.startAgain(index)
+      await delay(halfMs)
+      probe!.away = null
+      back()
+    } else if (mishap === 'clickhouse' || mishap === 'postgres' || mishap === 'nats')
       await options.killStore!(mishap)
     else if (mishap === 'worker') {
       const workers = findWorkers(collector.process.pid!)
@@ -155,6 +178,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
       )
     }
     await mover.finish()
+    await probe?.stop()
     await sender.stop()
     log(
       `${mover.moved} pixels moved by ${mover.moved + mover.killed} commands; all ${sender.acknowledged} acknowledged; waiting until they are shipped`,
@@ -178,6 +202,8 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
       rowsOfThem,
       ...compareFeed(follower, audited.returned + rowsOfThem),
       asked,
+      othersMeasured: probe?.measured ?? 0,
+      othersReadableMs: probe?.longestMs ?? 0,
       connectionsMost: connections.most(),
       connections: await connections.now(),
       retried: sender.retried,
@@ -191,6 +217,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     })
   } finally {
     await follower.stop()
+    await probe?.stop()
     await connections.close()
     await cluster.close()
   }

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { startLocalPostgres } from '../../collector/platform/postgres/local.ts'
-import { startShards } from '../harness/shards.ts'
+import { type Shards, startShards } from '../harness/shards.ts'
 import { isChargedOnce, runBilling } from './billing.ts'
 import { isOnce, type Mishap, mishaps, runCluster } from './cluster.ts'
 import { runDiskFull } from './diskFull.ts'
@@ -146,11 +146,12 @@ async function runScenario(scenario: string, seed: number) {
       )
     case 'cluster':
       return withStores(
-        (stores, killStore) =>
+        (stores, killStore, takeAway) =>
           runCluster({
             ...own,
             stores,
             killStore,
+            ...(flags.mishaps.includes('shard') && { takeAway }),
             rate: rate(300),
             kills: Number(flags.kills ?? 200),
             collectors: Number(flags.collectors),
@@ -218,11 +219,11 @@ type KillStore = (store: 'clickhouse' | 'postgres' | 'nats') => void
 
 /** Both stores, which outlive the service: a PostgreSQL, and a ClickHouse of so many shards, of which any is killed. */
 async function withStores<T>(
-  scenario: (stores: Stores, kill: KillStore) => Promise<T>,
+  scenario: (stores: Stores, kill: KillStore, takeAway: Shards['takeAway']) => Promise<T>,
   shardCount = 1,
 ): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-stores-'))
-  const [{ servers, env, stop }, postgres] = await Promise.all([
+  const [{ servers, env, takeAway, stop }, postgres] = await Promise.all([
     startShards(join(directory, 'clickhouse'), shardCount, { onRestart: log }),
     startLocalPostgres(join(directory, 'postgres'), log),
   ])
@@ -236,7 +237,7 @@ async function withStores<T>(
     killNow(killed.pid()!)
   }
   try {
-    return await scenario(stores, kill)
+    return await scenario(stores, kill, takeAway)
   } finally {
     await Promise.all([stop(), postgres.stop()])
     rmSync(directory, { recursive: true, force: true })
