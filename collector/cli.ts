@@ -137,24 +137,40 @@ function addMaintenance(program: Command): void {
       const { examine } = await import('./ops/doctor/doctorCommand.ts')
       if (!(await examine(readConfig(process.env)))) process.exitCode = 1
     })
-  const clickhousePlace = [
-    '--clickhouse <place>',
-    `where your own ClickHouse keeps its part, as in its BACKUP statement: "Disk('backups', 'monday')"`,
-  ] as const
+}
+
+/** Backups, in a directory or in the store of FOOTFALL_BACKUP_S3_*. */
+function addBackup(program: Command): void {
+  const place = ['[directory]', 'default: the S3-compatible store of FOOTFALL_BACKUP_S3_*'] as const
+  const commands = () => import('./ops/backup/backupCommands.ts')
   program
-    .command('backup <directory>')
-    .description('write all stored data to a directory, while the service runs or is stopped')
-    .option(...clickhousePlace)
-    .action(async (directory, options) => {
-      const { backUp } = await import('./ops/backup/backupCommands.ts')
-      await backUp(readConfig(process.env), directory, options)
+    .command('backup')
+    .argument(...place)
+    .description(
+      'back up all stored data, while the service runs or is stopped; writes only what is not there yet',
+    )
+    .action(async (directory) => (await commands()).backUp(readConfig(process.env), directory))
+  program
+    .command('backups')
+    .argument(...place)
+    .option('--keep <count>', 'remove all older backups, and what only they need')
+    .description('list the backups, newest first; or remove old ones')
+    .action(async (directory, { keep }) => {
+      const config = readConfig(process.env)
+      const { printBackups, pruneBackups } = await commands()
+      if (keep !== undefined) await pruneBackups(config, directory, keep)
+      await printBackups(config, directory)
     })
   program
-    .command('restore <directory>')
-    .description('restore a backup into an empty data directory and empty stores')
-    .option(...clickhousePlace)
+    .command('restore')
+    .argument(...place)
+    .description(
+      'restore a backup into an empty data directory and empty stores, with any number of shards',
+    )
+    .option('--backup <id>', 'default: the newest')
+    .option('--check', 'only check that the backup is complete and intact')
     .action(async (directory, options) => {
-      const { restore } = await import('./ops/backup/backupCommands.ts')
+      const { restore } = await import('./ops/backup/restoreCommand.ts')
       await restore(readConfig(process.env), directory, options)
     })
 }
@@ -399,6 +415,7 @@ async function buildProgram(): Promise<Command> {
     })
   addAccounts(program)
   addMaintenance(program)
+  addBackup(program)
   addShardCommands(program)
   addIngest(program)
   addPlan(program)

@@ -76,6 +76,8 @@ export interface Config {
   smtpFrom: string
   /** FOOTFALL_S3_ENDPOINT, _BUCKET, _REGION, _ACCESS_KEY_ID, _SECRET_ACCESS_KEY: where files are kept; default none, the data directory. */
   s3: S3Settings | null
+  /** FOOTFALL_BACKUP_S3_*, like FOOTFALL_S3_*, and _PREFIX: where backups are kept that name no directory; default none. */
+  backupS3: (S3Settings & { prefix: string }) | null
   /** FOOTFALL_OUTBOUND_ALLOW, default none: hosts, addresses and CIDR ranges inside the network that customers' addresses may lead to. */
   outboundAllow: string[]
   /** FOOTFALL_SECRET_KEY, by default made with a local PostgreSQL: 32 bytes as base64 that customers' secrets are sealed with; after commas, earlier ones. */
@@ -182,7 +184,8 @@ export function readConfig(env: Environment): Config {
     ),
     smtpUrl: url(env, 'SMTP_URL', ['smtp:', 'smtps:']),
     smtpFrom: env.SMTP_FROM || `Footfall <footfall@${new URL(publicUrl).hostname}>`,
-    s3: s3(env),
+    s3: s3(env, 'FOOTFALL_S3'),
+    backupS3: backupS3(env),
     outboundAllow: addresses(env, 'FOOTFALL_OUTBOUND_ALLOW'),
     secretKeys: keys(env, 'FOOTFALL_SECRET_KEY'),
     stripeApiKey: env.STRIPE_API_KEY || null,
@@ -228,27 +231,39 @@ function clickhouseAddress(env: Environment): ClickHouseAddress | null {
 
 const httpProtocols = ['http:', 'https:'] as const
 
-/** All of FOOTFALL_S3_*, or none; without an endpoint it is Amazon's. */
-function s3(env: Environment): S3Settings | null {
-  const endpoint = url(env, 'FOOTFALL_S3_ENDPOINT', ['http:', 'https:'])
-  const bucket = env.FOOTFALL_S3_BUCKET
+/** All settings whose names begin with `prefix`, or none; without an endpoint it is Amazon's. */
+function s3(env: Environment, prefix: string): S3Settings | null {
+  const endpoint = url(env, `${prefix}_ENDPOINT`, ['http:', 'https:'])
+  const bucket = env[`${prefix}_BUCKET`]
   if (!bucket) {
     if (endpoint)
-      throw new StartError('FOOTFALL_S3_ENDPOINT needs FOOTFALL_S3_BUCKET: set both or neither')
+      throw new StartError(`${prefix}_ENDPOINT needs ${prefix}_BUCKET: set both or neither`)
     return null
   }
   const needed = (name: string): string => {
     const given = env[name]
-    if (!given) throw new StartError(`${name} is required with FOOTFALL_S3_BUCKET`)
+    if (!given) throw new StartError(`${name} is required with ${prefix}_BUCKET`)
     return given
   }
   return {
     endpoint,
     bucket,
-    region: env.FOOTFALL_S3_REGION || 'us-east-1',
-    accessKeyId: needed('FOOTFALL_S3_ACCESS_KEY_ID'),
-    secretAccessKey: needed('FOOTFALL_S3_SECRET_ACCESS_KEY'),
+    region: env[`${prefix}_REGION`] || 'us-east-1',
+    accessKeyId: needed(`${prefix}_ACCESS_KEY_ID`),
+    secretAccessKey: needed(`${prefix}_SECRET_ACCESS_KEY`),
   }
+}
+
+/** The store of backups; its prefix begins all keys, and ends with a slash unless it is empty. */
+function backupS3(env: Environment): Config['backupS3'] {
+  const settings = s3(env, 'FOOTFALL_BACKUP_S3')
+  const given = env.FOOTFALL_BACKUP_S3_PREFIX ?? ''
+  if (given !== '' && !/^[\w.-]+(\/[\w.-]+)*\/?$/.test(given))
+    throw new StartError(
+      `FOOTFALL_BACKUP_S3_PREFIX must be letters, digits, dots, hyphens, underscores and slashes, not "${given}"`,
+    )
+  const prefix = given === '' || given.endsWith('/') ? given : `${given}/`
+  return settings && { ...settings, prefix }
 }
 
 const list = (env: Environment, name: string): string[] =>

@@ -5,6 +5,7 @@ import { forgetShardSet } from '../platform/clickhouse/shardSet.ts'
 import { migratePostgres } from '../platform/postgres/migrate.ts'
 import { openPostgres } from '../platform/postgres/pool.ts'
 import { requireSession } from '../platform/postgres/requireSession.ts'
+import { refuseHalfRestoredStores } from '../platform/restoreMark.ts'
 import { withServers } from './servers.ts'
 import { arePlacesRecorded, recordPlaces } from './shards/recordPlaces.ts'
 
@@ -17,6 +18,7 @@ export const migrate = (config: Config, { acceptShards = false } = {}): Promise<
     const postgres = openPostgres(postgresUrl, () => {})
     try {
       await requireSession(postgres, postgresUrl)
+      await refuseHalfRestoredStores(postgres)
       await migratePostgres(postgres)
       console.log('PostgreSQL has this version’s schema')
       const { clickhouseDatabase: database } = config

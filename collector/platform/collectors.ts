@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Postgres } from './postgres/pool.ts'
-import { inTransaction } from './postgres/transaction.ts'
+import { inTransaction, type Queryable } from './postgres/transaction.ts'
 import { aheadMsMax } from './sharedClock.ts'
 import { StartError } from './startError.ts'
 
@@ -106,7 +106,7 @@ export async function releaseCollector(postgres: Postgres, collectorId: string):
  * Returns the time, epoch milliseconds, before which all received events are in ClickHouse. Null if no
  * machine collects.
  */
-export async function readCompleteUntil(postgres: Postgres): Promise<number | null> {
+export async function readCompleteUntil(postgres: Queryable): Promise<number | null> {
   const { rows } = await postgres.query<{ mark: number | null }>(
     'SELECT complete_until()::float8 AS mark',
   )

@@ -57,11 +57,15 @@ test('the operations guide lists every setting that the environment has', () => 
       /(?<=env\.|['(, ]')(?:[A-Z][A-Z0-9]+_[A-Z0-9_]*[A-Z0-9]|PORT|HOST)\b/g,
     ),
   )
+  for (const store of ['FOOTFALL_S3', 'FOOTFALL_BACKUP_S3'])
+    for (const part of ['ENDPOINT', 'BUCKET', 'REGION', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'])
+      names.add(`${store}_${part}`)
   expect(names.size).toBeGreaterThan(30)
   const table = readText(join(guides, 'operations.md'))
     .match(/^\| `[^|]+`.* \|/gm)!
     .join('\n')
   const isListed = (name: string) =>
-    table.includes(`\`${name}\``) || table.includes(`\`${name.replace('FOOTFALL_S3', '')}\``)
+    table.includes(`\`${name}\``) ||
+    table.includes(`\`${name.replace(/^FOOTFALL_(BACKUP_)?S3/, '')}\``)
   expect([...names].filter((name) => !isListed(name))).toEqual([])
 })

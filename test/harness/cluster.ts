@@ -81,7 +81,7 @@ export async function startCluster(
 }
 
 /** Makes pixels of the demo project; collectors that start afterwards know them. */
-const createPixels = (api: Service, count: number): Promise<string[]> =>
+export const createPixels = (api: Service, count: number): Promise<string[]> =>
   Promise.all(
     Array.from({ length: count }, async (_, index) => {
       const { project_id, api_key, api_secret } = api.demo

@@ -1,10 +1,28 @@
 /** `npx footfall backup`, `restore`, `spool ship`, `doctor` and `migrate`, on local stores as `npm start` has them. */
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import S3rver from 's3rver'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { openDirectoryStore } from '../../collector/ops/backup/directoryStore.ts'
+import { dumpPostgres, inSnapshot } from '../../collector/ops/backup/dumpPostgres.ts'
+import {
+  findBackup,
+  type Manifest,
+  readManifest,
+  writeManifest,
+} from '../../collector/ops/backup/manifest.ts'
+import { ObjectWriter, objectName } from '../../collector/ops/backup/objectStore.ts'
 import { sampleMessageId } from '../../collector/ops/sandbox/sampleRecords.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
@@ -46,6 +64,7 @@ const writtenByItself = [
   'pixel_voices',
   'migrations',
   'sql_functions',
+  'leases',
 ]
 
 /** Everything that both stores of a service hold, row by row; what each second changes is left out. */
@@ -57,7 +76,7 @@ async function readStores({ dataDir }: Service) {
   const postgres = openPostgres(postgres_url, () => {})
   const held: Record<string, unknown[]> = {}
   const tables = await clickhouse.rows<{ name: string }>({
-    sql: "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'",
+    sql: "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'migrations'",
     params: {},
   })
   for (const { name } of tables) {
@@ -116,7 +135,7 @@ test('a restored backup equals what was backed up, event by event and charge by 
   const backup = join(directory, 'backup')
   expect(await footfall(service.dataDir, ['backup', backup])).toEqual({
     code: 0,
-    output: expect.stringContaining(`${backup} is complete`),
+    output: expect.stringContaining(`in ${backup} is complete`),
   })
   // Not through the API, which would charge it.
   const readAll = (of: Service) =>
@@ -145,61 +164,301 @@ test('a restored backup equals what was backed up, event by event and charge by 
 test('a backup is restored into empty places alone, and a directory that holds none is said to', async () => {
   const { dataDir } = service
   const filled = join(directory, 'backup')
-  expect(await footfall(dataDir, ['backup', filled])).toMatchObject({
-    code: 1,
-    output: expect.stringMatching(/^footfall: \S+ is not empty/),
-  })
   expect(await footfall(dataDir, ['restore', filled])).toMatchObject({
     code: 1,
     output: expect.stringMatching(/^footfall: \S+ is not empty/),
   })
-  expect(await footfall(join(directory, 'new'), ['restore', directory])).toMatchObject({
+  const target = join(directory, 'new')
+  expect(await footfall(target, ['restore', directory])).toMatchObject({
     code: 1,
-    output: expect.stringMatching(/^footfall: \S+ does not contain a complete backup/),
+    output: expect.stringMatching(/^footfall: \S+ contains no complete backup\n$/),
   })
-  const { DATABASE_URL } = await ownDatabases()
-  expect(
-    await footfall(join(directory, 'new'), ['restore', filled], { DATABASE_URL: DATABASE_URL! }),
-  ).toMatchObject({
+  expect(await footfall(target, ['restore', filled, '--backup', '2020-01-01'])).toMatchObject({
     code: 1,
-    output: 'footfall: PostgreSQL already has tables: restore into an empty database\n',
+    output: expect.stringMatching(/has no backup 2020-01-01: it has 20/),
   })
+  expect(await footfall(target, ['restore'])).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(
+      /^footfall: name a directory for backups, or set FOOTFALL_BACKUP/,
+    ),
+  })
+  const used = await ownDatabases()
+  for (const [env, full] of [
+    [{ ...used, CLICKHOUSE_DATABASE: randomName() }, 'PostgreSQL already has tables'],
+    [{ ...used, DATABASE_URL: await newEmptyPostgresDatabase() }, 'ClickHouse at '],
+  ] as const)
+    expect(await footfall(target, ['restore', filled], env)).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(new RegExp(`^footfall: ${full}.*restore into (an )?empty`)),
+    })
 })
+
+/** The files of a backup's objects that have rows of a store, or files. */
+const objectsOf = (backup: string, start: string): string[] =>
+  readdirSync(join(backup, 'objects'))
+    .filter((name) => name.startsWith(start))
+    .map((name) => join(backup, 'objects', name))
+
+/** A target whose stores are empty, and a check that they still are. */
+async function emptyTarget() {
+  const env = {
+    DATABASE_URL: await newEmptyPostgresDatabase(),
+    CLICKHOUSE_URL: inject('clickhouseUrl'),
+    CLICKHOUSE_DATABASE: randomName(),
+  }
+  const postgres = openPostgres(env.DATABASE_URL, () => {})
+  const clickhouse = openClickHouse(env.CLICKHOUSE_URL, 'default')
+  onTestFinished(async () => {
+    await postgres.end()
+    for (const name of [env.CLICKHOUSE_DATABASE, `${env.CLICKHOUSE_DATABASE}_test`])
+      await clickhouse.command({ sql: `DROP DATABASE IF EXISTS ${name}`, params: {} })
+    await clickhouse.close()
+  })
+  return {
+    env,
+    postgres,
+    async expectEmpty() {
+      const tables = await postgres.query("SELECT FROM pg_tables WHERE schemaname = 'public'")
+      expect(tables.rowCount).toBe(0)
+      const found = await clickhouse.rows({
+        sql: 'SELECT name FROM system.tables WHERE startsWith(database, {database:String})',
+        params: { database: env.CLICKHOUSE_DATABASE },
+      })
+      expect(found).toEqual([])
+    },
+  }
+}
 
 test('a damaged backup is refused before the first row, and a restore that was cut off before a start', async () => {
   const backup = join(directory, 'to be damaged')
   expect(await footfall(service.dataDir, ['backup', backup])).toMatchObject({ code: 0 })
-  const env = { DATABASE_URL: await newEmptyPostgresDatabase() }
+  const { env, postgres, expectEmpty } = await emptyTarget()
   const target = join(directory, 'refused')
-  for (const part of ['postgres/users.jsonl.gz', 'clickhouse', 'files']) {
-    const [path, aside] = [join(backup, part), join(directory, 'aside')]
-    renameSync(path, aside)
-    expect([part, await footfall(target, ['restore', backup], env)]).toMatchObject([
-      part,
-      { code: 1, output: expect.stringMatching(/^footfall: .*the backup is damaged\n$/) },
-    ])
-    renameSync(aside, path)
+  const refuses = async (reason: RegExp) => {
+    for (const options of [[], ['--check']]) {
+      const refused = await footfall(target, ['restore', backup, ...options], env)
+      expect(refused).toEqual({ code: 1, output: expect.stringMatching(reason) })
+    }
+    await expectEmpty()
   }
-  const file = join(backup, 'postgres/users.jsonl.gz')
-  const content = readFileSync(file)
-  writeFileSync(file, content.subarray(0, -9))
-  expect((await footfall(target, ['restore', backup], env)).output).toMatch(
-    /cannot be read .*is damaged\n$/,
+  const [manifest] = readdirSync(join(backup, 'backups'))
+  for (const file of [
+    objectsOf(backup, 'postgres')[0]!,
+    objectsOf(backup, 'events-')[0]!,
+    objectsOf(backup, 'file')[0]!,
+    join(backup, 'backups', manifest!),
+  ]) {
+    const isManifest = file.endsWith(manifest!)
+    const content = readFileSync(file)
+    rmSync(file)
+    await refuses(
+      isManifest ? /no complete backup, only parts/ : /is missing: the backup is damaged/,
+    )
+    writeFileSync(file, content.subarray(0, -9))
+    await refuses(/has \d+ bytes, and should have \d+: the backup is damaged/)
+    const changed = Buffer.from(content)
+    changed[20]! ^= 1
+    writeFileSync(file, changed)
+    await refuses(/has other bytes than were written: the backup is damaged/)
+    writeFileSync(file, content)
+  }
+  expect(await footfall(target, ['restore', backup, '--check'], env)).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('is intact'),
+  })
+
+  // The schema of a version to come.
+  const [named] = await rewriteManifest(backup, (written) =>
+    written.postgres.migrations.push('999_later.sql'),
   )
-  writeFileSync(file, content)
-  const postgres = openPostgres(env.DATABASE_URL, () => {})
-  onTestFinished(() => postgres.end())
-  const tables = await postgres.query("SELECT FROM pg_tables WHERE schemaname = 'public'")
-  expect(tables.rowCount).toBe(0)
+  await refuses(/a newer version of Footfall has migrated PostgreSQL \(999_later\.sql\)/)
+  rmSync(join(backup, 'backups', named!))
 
   // What no look at the files can find: PostgreSQL refuses a row when others are stored already.
-  const text = gunzipSync(content).toString()
-  writeFileSync(file, gzipSync(text.replace(/^\["[^"]+"/, '["no uuid"')))
+  const users = (written: Manifest) => written.postgres.tables.find(({ name }) => name === 'users')!
+  await rewriteManifest(backup, (written) => {
+    const old = readFileSync(join(backup, 'objects', users(written).objects[0]!))
+    const text = gunzipSync(old).toString()
+    const bytes = gzipSync(text.replace(/^\["[^"]+"/, '["no uuid"'))
+    const object = objectName('postgres', bytes)
+    writeFileSync(join(backup, 'objects', object), bytes)
+    users(written).objects = [object]
+  })
   const halfway = await footfall(target, ['restore', backup], env)
   expect(halfway).toEqual({ code: 1, output: expect.stringContaining('no uuid') })
   await expect(startService({ dataDir: target })).rejects.toThrow(
     /a restore into .* did not finish/,
   )
+  // Another machine, and another try.
+  await expect(startService({ env })).rejects.toThrow(/a restore into these stores did not finish/)
+  expect(await footfall(target, ['restore', backup], env)).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(
+      /did not finish.* empty the data directory and drop both databases/,
+    ),
+  })
+  await postgres.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
+  rmSync(target, { recursive: true })
+  const [good] = await footfall(target, ['backups', backup]).then(({ output }) =>
+    output.split('\n').slice(-2),
+  )
+  expect(
+    await footfall(target, ['restore', backup, '--backup', good!.split(' ', 1)[0]!], env),
+  ).toEqual({ code: 0, output: expect.stringContaining('Now start') })
+}, 600_000)
+
+/** Writes a changed copy of a directory's newest manifest, as a later backup; returns its name. */
+async function rewriteManifest(
+  backup: string,
+  change: (manifest: Manifest) => void,
+): Promise<string[]> {
+  const store = openDirectoryStore(backup)
+  const manifest = await readManifest(store, await findBackup(store))
+  change(manifest)
+  manifest.created_at = new Date(Date.parse(manifest.created_at) + 1).toISOString()
+  const { file } = await writeManifest(store, manifest)
+  return [file]
+}
+
+test('a second backup writes what is new; a killed one is repeated; old ones are removed', async () => {
+  const backup = join(directory, 'several')
+  const back = () => footfall(service.dataDir, ['backup', backup])
+  const writtenIn = ({ output }: { output: string }) => {
+    const [, written, kept] =
+      /written: \d+ objects, (\d+) bytes; kept from earlier backups: \d+ objects, (\d+)/.exec(
+        output,
+      )!
+    return { written: Number(written), kept: Number(kept) }
+  }
+  const killed = execFile(
+    process.execPath,
+    [join(packageRoot, 'dist/collector/cli.js'), 'backup', backup],
+    { env: { ...process.env, FOOTFALL_DATA_DIR: service.dataDir } },
+  )
+  const ended = new Promise((resolve) => killed.once('exit', (_, signal) => resolve(signal)))
+  await waitFor('rows of ClickHouse', () =>
+    existsSync(join(backup, 'objects'))
+      ? objectsOf(backup, '').some((path) => /\/\w+-[0-9a-f]{32}-/.test(path))
+      : false,
+  )
+  killed.kill('SIGKILL')
+  expect(await ended).toBe('SIGKILL')
+  expect(await footfall(service.dataDir, ['backups', backup])).toMatchObject({
+    output: expect.stringContaining('contains no complete backup'),
+  })
+  // Its lease ends by itself.
+  const first = await waitFor('the lease', async () => {
+    const done = await back()
+    if (done.code === 0) return done
+    expect(done.output).toContain('another process is writing or removing backups')
+    return null
+  })
+  expect(writtenIn(first).kept).toBeGreaterThan(0)
+  const left = Object.keys(await readStores(service)).filter((name) => name.includes('backup_'))
+  expect(left).toEqual([])
+
+  const events = Array.from({ length: 20 }, (_, number) => customEvent({ number }))
+  await postBeacon(service.url, beaconOf(service, events))
+  await readEvent(service, events[0]!.event_id)
+  const second = await back()
+  expect(second.code).toBe(0)
+  expect(writtenIn(second).written).toBeGreaterThan(0)
+  expect(writtenIn(second).written).toBeLessThan(writtenIn(second).kept / 2)
+
+  const before = readdirSync(join(backup, 'objects')).length
+  expect(await footfall(service.dataDir, ['backups', backup, '--keep', '1'])).toMatchObject({
+    code: 0,
+    output: expect.stringMatching(/^removed 1 backups and [1-9]\d* objects; 1 backups remain\n/),
+  })
+  expect(readdirSync(join(backup, 'objects')).length).toBeLessThan(before)
+  expect(await footfall(join(directory, 'unused'), ['restore', backup, '--check'])).toMatchObject({
+    code: 0,
+  })
+}, 600_000)
+
+test('a row that is added to a table of PostgreSQL changes one piece of its backup', async () => {
+  const postgres = openPostgres(await newEmptyPostgresDatabase(), () => {})
+  onTestFinished(() => postgres.end())
+  await postgres.query(
+    `CREATE TABLE migrations (name text);
+     CREATE TABLE numbers (id int PRIMARY KEY, text text NOT NULL);
+     INSERT INTO numbers SELECT n, md5(n::text) FROM generate_series(2, 80000, 2) n ORDER BY random()`,
+  )
+  const store = openDirectoryStore(join(directory, 'pieces'))
+  const dump = async () => {
+    const writer = new ObjectWriter(store, await store.list('objects'))
+    const { tables } = await inSnapshot(postgres, (snapshot) => dumpPostgres(snapshot, writer))
+    return { written: writer.written.objects, ...tables.find(({ name }) => name === 'numbers')! }
+  }
+  const first = await dump()
+  expect([first.rows, first.written]).toEqual([40_000, first.objects.length])
+  expect(first.written).toBeGreaterThan(3)
+  await postgres.query("INSERT INTO numbers VALUES (4001, 'new')")
+  const second = await dump()
+  expect(second.rows).toBe(40_001)
+  expect([1, 2]).toContain(second.written)
+})
+
+test('backups in a store that speaks S3', async () => {
+  const port = await freePort()
+  const s3 = new S3rver({
+    port,
+    address: '127.0.0.1',
+    silent: true,
+    directory: join(directory, 's3'),
+    configureBuckets: [{ name: 'backups', configs: [] }],
+  })
+  await s3.run()
+  onTestFinished(() => s3.close())
+  const env = {
+    FOOTFALL_BACKUP_S3_ENDPOINT: `http://127.0.0.1:${port}`,
+    FOOTFALL_BACKUP_S3_BUCKET: 'backups',
+    FOOTFALL_BACKUP_S3_PREFIX: 'footfall/live',
+    FOOTFALL_BACKUP_S3_ACCESS_KEY_ID: 'S3RVER',
+    FOOTFALL_BACKUP_S3_SECRET_ACCESS_KEY: 'S3RVER',
+  }
+  const wrong = {
+    ...env,
+    FOOTFALL_BACKUP_S3_ACCESS_KEY_ID: 'unknown',
+    FOOTFALL_BACKUP_S3_SECRET_ACCESS_KEY: 'a-wrong-secret',
+  }
+  const refused = await footfall(service.dataDir, ['backup'], wrong)
+  expect(refused).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(
+      /^footfall: http:\S+ refused s3:\/\/backups\/footfall\/live\/: InvalidAccessKeyId .*FOOTFALL_BACKUP_S3_\*\n$/,
+    ),
+  })
+  expect(refused.output).not.toContain('a-wrong-secret')
+  const unreachable = { ...env, FOOTFALL_BACKUP_S3_ENDPOINT: 'http://127.0.0.1:9' }
+  expect(await footfall(service.dataDir, ['backup'], unreachable)).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('cannot be reached for s3://backups/footfall/live/'),
+  })
+
+  expect(await footfall(service.dataDir, ['backup'], env)).toMatchObject({ code: 0 })
+  const again = await footfall(service.dataDir, ['backup'], env)
+  expect(again.output).toMatch(/kept from earlier backups: \d\d+ objects/)
+  expect(await footfall(service.dataDir, ['backups', '--keep', '1'], env)).toMatchObject({
+    output: expect.stringMatching(/^removed 1 backups/),
+  })
+  const target = await emptyTarget()
+  const restored = await footfall(join(directory, 'from s3'), ['restore'], {
+    ...env,
+    ...target.env,
+  })
+  expect(restored).toEqual({ code: 0, output: expect.stringContaining('Now start') })
+  const { rows } = await target.postgres.query('SELECT count(*)::int AS count FROM pixels')
+  const clickhouse = openClickHouse(target.env.CLICKHOUSE_URL, target.env.CLICKHOUSE_DATABASE)
+  onTestFinished(() => clickhouse.close())
+  const count = 'SELECT count() AS count FROM events'
+  const [events] = await clickhouse.rows<{ count: number }>({ sql: count, params: {} })
+  const held = await readStores(service)
+  expect([rows[0].count, events!.count]).toEqual([
+    held['PostgreSQL: pixels']!.length,
+    held['ClickHouse: events']!.length,
+  ])
 }, 600_000)
 
 test('what a collector that is gone had not shipped is shipped by hand, each event once', async () => {

@@ -10,7 +10,7 @@ import { createStarted } from '../../collector/ops/processes/started.ts'
 import { startStores } from '../../collector/ops/processes/startStores.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 import { openLog } from '../../collector/platform/log.ts'
-import { beginRestore } from '../../collector/platform/restoreMark.ts'
+import { markDirectory } from '../../collector/platform/restoreMark.ts'
 import { readStoreNotes } from '../../collector/platform/stores/storeNotes.ts'
 import { newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
 import { startPostgresProxy } from '../harness/postgresProxy.ts'
@@ -40,7 +40,7 @@ test('lock: a data directory has one owner, and half a restore has none', async 
   const lock = await lockDataDirectory(dataDir)
   await expect(lockDataDirectory(dataDir)).rejects.toThrow('is in use by another Footfall process')
   await lock.release()
-  beginRestore(dataDir, 'somewhere')
+  markDirectory(dataDir, 'somewhere')
   await expect(lockDataDirectory(dataDir)).rejects.toThrow('did not finish')
   writeFileSync(join(directory, 'file'), '')
   await expect(lockDataDirectory(join(directory, 'file'))).rejects.toThrow(

@@ -4,11 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import {
-  dumpPostgres,
-  loadPostgres,
-  requirePostgresPart,
-} from '../../collector/ops/backup/backupPostgres.ts'
+import { openDirectoryStore } from '../../collector/ops/backup/directoryStore.ts'
+import { dumpPostgres, inSnapshot } from '../../collector/ops/backup/dumpPostgres.ts'
+import { ObjectWriter } from '../../collector/ops/backup/objectStore.ts'
+import { loadPostgres } from '../../collector/ops/backup/restorePostgres.ts'
 import { base as clickhouseBase } from '../../collector/platform/clickhouse/baseMigrations.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import type { Cluster } from '../../collector/platform/clickhouse/cluster.ts'
@@ -25,6 +24,7 @@ import {
   makeTablesOf,
   migratePostgres,
   migrationNames as migrationsOfPostgres,
+  requireUpgradable,
 } from '../../collector/platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import { inTransaction } from '../../collector/platform/postgres/transaction.ts'
@@ -166,21 +166,22 @@ test.each([
   await installPostgres(old)
   await applyLater(old, later)
   await fill(old)
-  const dump = await dumpPostgres(old, directory)
+  const store = openDirectoryStore(directory)
+  const dump = await inSnapshot(old, (snapshot) =>
+    dumpPostgres(snapshot, new ObjectWriter(store, new Map())),
+  )
   expect(dump.migrations).toEqual([...postgresBase.replaced, ...later])
 
-  await requirePostgresPart(dump, directory)
-  await loadPostgres(restored, dump, directory)
+  await loadPostgres(restored, dump, store)
   await migratePostgres(old)
   expect(await postgresRows(restored)).toEqual(await postgresRows(old))
   expect(await postgresSchema(restored)).toEqual(await postgresSchema(old))
   expect(await recordedBy(restored)).toEqual(await recordedBy(fresh))
 })
 
-test('PostgreSQL: a backup that lacks some of the replaced migrations is refused before the first row', async () => {
+test('PostgreSQL: a backup that lacks some of the replaced migrations is refused before the first row', () => {
   const some = postgresBase.replaced.slice(0, -1)
-  const dump = { migrations: some, tables: [], sequences: [] }
-  await expect(requirePostgresPart(dump, tmpdir())).rejects.toThrow(
+  expect(() => requireUpgradable(some)).toThrow(
     /too old to upgrade from \(it lacks 145_clickhouse_shards\.sql\)/,
   )
 })

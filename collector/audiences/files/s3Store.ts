@@ -1,26 +1,15 @@
 import { createReadStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
-import {
-  DeleteObjectsCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3'
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { S3Settings } from '../../config.ts'
 import type { FileStore } from './fileStore.ts'
+import { deleteObjects, openS3Client } from './s3Client.ts'
 
 /** Stores parts as objects, each atomically: S3 does not show incomplete ones. */
-export function openS3Store({ endpoint, bucket, region, ...credentials }: S3Settings): FileStore {
-  const client = new S3Client({
-    region,
-    credentials,
-    // Stores of other vendors have no host name per bucket, and not all support newer checksums.
-    ...(endpoint && { endpoint, forcePathStyle: true }),
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  })
+export function openS3Store(settings: S3Settings): FileStore {
+  const { bucket } = settings
+  const client = openS3Client(settings)
   const keyOf = (fileId: string, name: string) => `audiences/${fileId}/${name}`
   return {
     async save(fileId, name, path) {
@@ -44,13 +33,8 @@ export function openS3Store({ endpoint, bucket, region, ...credentials }: S3Sett
           new ListObjectsV2Command({ ...all, ContinuationToken: next }),
         )
         next = found.NextContinuationToken
-        const Objects = (found.Contents ?? []).map(({ Key }) => ({ Key }))
-        if (Objects.length === 0) continue
-        const { Errors = [] } = await client.send(
-          new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } }),
-        )
-        const [error] = Errors
-        if (error) throw new Error(`cannot delete ${error.Key}: ${error.Code} ${error.Message}`)
+        const keys = (found.Contents ?? []).map(({ Key }) => Key!)
+        if (keys.length > 0) await deleteObjects(client, bucket, keys)
       } while (next)
     },
   }

@@ -1,7 +1,7 @@
 /** The staging tables of a load that is not complete yet. */
 
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { unreplicated } from '../../platform/clickhouse/replicated.ts'
+import { createLike } from '../../platform/clickhouse/createLike.ts'
 import type { Target } from './targets.ts'
 
 export interface Stage {
@@ -38,21 +38,6 @@ export async function openStage(
     `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name}_view TO ${name}_rows AS ${copy.select(name)}`,
   )
   return { table: name, rejected, countedAs: 2 }
-}
-
-/**
- * Created on this server only, because a replicated copy would use the same path in Keeper as the original
- * table.
- */
-async function createLike(clickhouse: ClickHouse, name: string, table: string): Promise<void> {
-  const [like] = await clickhouse.rows<{ engine: string }>({
-    sql: 'SELECT engine_full AS engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}',
-    params: { table },
-  })
-  await run(
-    clickhouse,
-    `CREATE TABLE IF NOT EXISTS ${name} AS ${table} ENGINE = ${unreplicated(like!.engine)}`,
-  )
 }
 
 /** Drops the staging tables, if they exist. */

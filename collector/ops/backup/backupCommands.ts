@@ -1,137 +1,250 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
-import { lockDirectory } from '../../platform/localStores/lock.ts'
+import { type ClickHouseAddress, isSharded } from '../../platform/clickhouse/cluster.ts'
+import { changeLease } from '../../platform/clickhouse/placement.ts'
+import { requireShardSet } from '../../platform/clickhouse/shardSet.ts'
+import { readCompleteUntil } from '../../platform/collectors.ts'
+import { packageVersion } from '../../platform/paths.ts'
+import { type Lease, LeaseHeldError, withLease } from '../../platform/postgres/lease.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
-import { beginRestore, endRestore } from '../../platform/restoreMark.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { StartError } from '../../platform/startError.ts'
-import { openServers } from '../../platform/stores/openStores.ts'
+import { isUnavailable } from '../../platform/storeErrors.ts'
 import { withServers } from '../servers.ts'
+import { readMoves } from '../shards/movePixel.ts'
+import { dumpPostgres, inSnapshot } from './dumpPostgres.ts'
+import { exportSnapshots } from './exportSnapshots.ts'
+import { bytesOfFiles, isSpooled, saveFiles } from './files.ts'
 import {
-  backUpClickHouse,
-  type Destination,
-  requireClickHousePart,
-  requireEmptyClickHouse,
-  requireOneServer,
-  restoreClickHouse,
-} from './backupClickHouse.ts'
-import {
-  dumpPostgres,
-  loadPostgres,
-  requireEmptyPostgres,
-  requirePostgresPart,
-} from './backupPostgres.ts'
-import { copyFiles, putFilesBack } from './files.ts'
-import { readManifest, writeManifest } from './manifest.ts'
+  type DatabaseKind,
+  listBackups,
+  type Manifest,
+  objectsOf,
+  readManifest,
+  writeManifest,
+} from './manifest.ts'
+import { bytesOf, type ObjectStore, ObjectWriter, openObjectStore } from './objectStore.ts'
+import { type ShardServer, withShardServers } from './shardServers.ts'
+import { dropSnapshots, type Snapshot, takeSnapshots } from './snapshotClickHouse.ts'
 
-interface Options {
-  /** The location of the ClickHouse part; absent if the local server's part is in the backup's directory. */
-  clickhouse?: Destination
-}
-
-const partsOf = (directory: string) => ({
-  clickhouse: join(directory, 'clickhouse'),
-  postgres: join(directory, 'postgres'),
-  files: join(directory, 'files'),
-})
+/** Held by the process that writes or removes backups. */
+const backupLease = (database: string): string => `backups of ${database}`
 
 /**
- * Runs `footfall backup DIR`, with or without a running service. The order makes the backup complete: an
- * event that was acknowledged earlier is in the spool or in ClickHouse. Builds that PostgreSQL refers to are
- * kept for a day.
+ * Runs `footfall backup [DIR]`, with or without a running service. It writes only what the store lacks, so an interrupted
+ * backup continues where it stopped.
+ *
+ * The order makes the backup complete (ops/decisions/0003): spool, PostgreSQL, ClickHouse. Each sees a later time, so
+ * ClickHouse has all rows that PostgreSQL refers to.
  */
-export async function backUp(
+export const backUp = (config: Config, directory: string | undefined): Promise<void> =>
+  withBackups(config, directory, async ({ store, postgres, address, lease }) => {
+    const database = config.clickhouseDatabase
+    if (isSharded(address)) await requireShardSet(postgres, address, database)
+    const writer = new ObjectWriter(store, await store.list('objects'))
+    const created_at = new Date().toISOString()
+    const manifest = await withShardServers(address, database, async (servers) => {
+      await dropSnapshots(servers)
+      try {
+        const files = await saveFiles(config.dataDir, writer)
+        const { taken, dump } = await inSnapshot(postgres, async (client) => {
+          const taken = await takePoint(postgres, client, servers, address, database)
+          return { taken, dump: await dumpPostgres(client, writer) }
+        })
+        const manifest: Manifest = {
+          format: 2,
+          version: packageVersion,
+          created_at,
+          complete_until: taken.completeUntil,
+          postgres: dump,
+          clickhouse: {
+            shards: isSharded(address) ? address.shards.length : 1,
+            migrations: await readMigrations(servers),
+            tables: await exportSnapshots(taken.snapshots, writer),
+          },
+          files,
+        }
+        return manifest
+      } finally {
+        await dropSnapshots(servers).catch((error: Error) =>
+          console.warn(`the snapshots remain until the next backup: ${error.message}`),
+        )
+      }
+    })
+    await writer.requireComplete()
+    await lease.renew()
+    const { id } = await writeManifest(store, manifest)
+    report(manifest, writer)
+    console.log(
+      `backup ${id} in ${store.place} is complete. It contains keys and personal data: protect it like the stores.`,
+    )
+  })
+
+interface Point {
+  readonly completeUntil: string | null
+  readonly snapshots: Snapshot[]
+}
+
+/**
+ * Takes the snapshots of all servers, when that of PostgreSQL has begun. Meanwhile no pixel moves between shards. Throws
+ * StartError if one is being moved.
+ */
+async function takePoint(
+  postgres: Postgres,
+  client: Queryable,
+  servers: readonly ShardServer[],
+  address: ClickHouseAddress,
+  database: string,
+): Promise<Point> {
+  const take = async (): Promise<Point> => {
+    const [move] = await readMoves(postgres, database)
+    if (move)
+      throw new StartError(
+        `pixel ${move.pixel_id} is being moved to shard ${move.to_shard + 1}: end this move first (npx footfall shards), then back up again`,
+      )
+    const completeUntil = await readCompleteUntil(client)
+    return {
+      completeUntil: completeUntil === null ? null : new Date(completeUntil).toISOString(),
+      snapshots: await takeSnapshots(servers, address),
+    }
+  }
+  return withLease(postgres, changeLease(database), take).catch(
+    refused(
+      'another process is adding a shard or moving a pixel: wait until it ends, then back up again',
+    ),
+  )
+}
+
+async function readMigrations(
+  servers: readonly ShardServer[],
+): Promise<Record<DatabaseKind, string[]>> {
+  const migrations: Record<DatabaseKind, string[]> = { live: [], test: [] }
+  for (const { kind, shard, clickhouse } of servers) {
+    if (shard > 0) continue
+    const rows = await clickhouse.rows<{ name: string }>({
+      sql: 'SELECT DISTINCT name FROM migrations ORDER BY name',
+      params: {},
+    })
+    migrations[kind] = rows.map(({ name }) => name)
+  }
+  return migrations
+}
+
+function report(
+  { clickhouse, postgres, files, complete_until }: Manifest,
+  writer: ObjectWriter,
+): void {
+  const rowsIn = (rows: readonly { rows: number }[]) =>
+    rows.reduce((sum, each) => sum + each.rows, 0).toLocaleString('en')
+  console.log(`PostgreSQL: ${postgres.tables.length} tables, ${rowsIn(postgres.tables)} rows`)
+  console.log(
+    `ClickHouse: ${clickhouse.shards} ${clickhouse.shards === 1 ? 'server' : 'shards'}, ${rowsIn(clickhouse.tables.flatMap(({ chunks }) => chunks))} rows`,
+  )
+  console.log(
+    `files: ${bytesOfFiles(files)} bytes, of which ${bytesOfFiles(files.filter(isSpooled))} are events that were not shipped yet`,
+  )
+  console.log(`all events received before ${complete_until ?? 'the start'} are included`)
+  console.log(
+    `written: ${writer.written.objects} objects, ${writer.written.bytes} bytes; kept from earlier backups: ${writer.reused.objects} objects, ${writer.reused.bytes} bytes`,
+  )
+}
+
+/** Prints the backups of a store, the newest first. */
+export async function printBackups(config: Config, directory: string | undefined): Promise<void> {
+  const store = await openObjectStore(config, directory)
+  try {
+    const backups = await listBackups(store)
+    if (backups.length === 0) console.log(`${store.place} contains no complete backup`)
+    for (const backup of backups) {
+      const manifest = await readManifest(store, backup)
+      const bytes = objectsOf(manifest).reduce((sum, object) => sum + bytesOf(object), 0)
+      console.log(
+        `${backup.id}  complete until ${manifest.complete_until ?? '-'}  ${manifest.clickhouse.shards} shards  ${bytes} bytes  Footfall ${manifest.version}`,
+      )
+    }
+  } finally {
+    store.close()
+  }
+}
+
+/**
+ * Removes all but the newest `keep` backups, and every object that the remaining ones do not refer to. It removes nothing
+ * if one of these is damaged.
+ */
+export const pruneBackups = (
   config: Config,
-  given: string,
-  { clickhouse }: Options,
-): Promise<void> {
-  const directory = resolve(given)
-  if (isFilled(directory))
-    throw new StartError(`${directory} is not empty: use an own directory for each backup`)
-  const parts = partsOf(directory)
-  mkdirSync(parts.postgres, { recursive: true, mode: 0o700 })
-  const created_at = new Date().toISOString()
-  await withServers(config, async ({ clickhouse: address, postgresUrl }) => {
-    const clickhouseUrl = requireOneServer(address)
-    const spoolBytes = copyFiles(config.dataDir, parts.files)
-    const postgres = await withPool(postgresUrl, (pool) => dumpPostgres(pool, parts.postgres))
-    const there = await backUpClickHouse(
-      clickhouseUrl,
-      config,
-      parts.clickhouse,
-      clickhouse ?? null,
+  directory: string | undefined,
+  keep: string,
+): Promise<void> => {
+  if (!/^[1-9]\d{0,5}$/.test(keep))
+    throw new StartError(`--keep must be a whole number from 1, not "${keep}"`)
+  return withBackups(config, directory, async ({ store, lease }) => {
+    const backups = await listBackups(store)
+    const kept = backups.slice(0, Number(keep))
+    const needed = new Set<string>()
+    for (const backup of kept)
+      for (const object of objectsOf(await readManifest(store, backup))) needed.add(object)
+    const objects = [...(await store.list('objects')).keys()].filter((name) => !needed.has(name))
+    await lease.renew()
+    const removed = backups.slice(kept.length)
+    await store.remove(
+      'backups',
+      removed.map(({ file }) => file),
     )
-    writeManifest(directory, { format: 1, created_at, clickhouse: there, postgres })
-    const rows = postgres.tables.reduce((sum, table) => sum + table.rows, 0)
-    console.log(`PostgreSQL: ${postgres.tables.length} tables, ${rows} rows`)
+    await store.remove('objects', objects)
     console.log(
-      `ClickHouse: ${there.databases.join(', ')}${there.is_here ? '' : ', in the named location'}`,
-    )
-    console.log(`spool: ${spoolBytes} bytes that were not shipped yet`)
-    console.log(
-      `${directory} is complete. It contains keys and personal data: protect it like the stores.`,
+      `removed ${removed.length} backups and ${objects.length} objects; ${kept.length} backups remain`,
     )
   })
 }
 
-/**
- * Runs `footfall restore DIR` into an empty data directory and empty stores; the service can start on them
- * afterwards.
- */
-export async function restore(
+interface Opened {
+  readonly store: ObjectStore
+  readonly postgres: Postgres
+  readonly address: ClickHouseAddress
+  readonly lease: Lease
+}
+
+/** Runs `work` as the only process that changes the backups of this installation. */
+async function withBackups(
   config: Config,
-  given: string,
-  { clickhouse }: Options,
+  directory: string | undefined,
+  work: (opened: Opened) => Promise<void>,
 ): Promise<void> {
-  const directory = resolve(given)
-  const manifest = readManifest(directory)
-  const parts = partsOf(directory)
-  const { dataDir } = config
-  if (isFilled(dataDir))
-    throw new StartError(`${dataDir} is not empty: restore into an own FOOTFALL_DATA_DIR`)
-  await requirePostgresPart(manifest.postgres, parts.postgres)
-  requireClickHousePart(config, manifest.clickhouse, parts.clickhouse, clickhouse ?? null)
-  if (!existsSync(parts.files))
-    throw new StartError(`${parts.files} is missing: the backup is damaged`)
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const lock = await lockDirectory(dataDir, 0)
-  const servers = await openServers(config, console)
+  const store = await openObjectStore(config, directory)
   try {
-    const clickhouseUrl = requireOneServer(servers.clickhouse)
-    await withPool(servers.postgresUrl, async (pool) => {
-      await requireEmptyPostgres(pool)
-      await requireEmptyClickHouse(clickhouseUrl, config)
-      beginRestore(dataDir, directory)
-      await loadPostgres(pool, manifest.postgres, parts.postgres)
+    await withServers(config, async ({ clickhouse: address, postgresUrl }) => {
+      const postgres = openPostgres(postgresUrl, () => {})
+      try {
+        await withLease(
+          postgres,
+          backupLease(config.clickhouseDatabase),
+          (lease) => work({ store, postgres, address, lease }).catch(explain),
+          leaseWaitMs,
+        ).catch(refused('another process is writing or removing backups: wait until it ends'))
+      } finally {
+        await postgres.end()
+      }
     })
-    console.log(`PostgreSQL: ${manifest.postgres.tables.length} tables`)
-    await restoreClickHouse(
-      clickhouseUrl,
-      config,
-      manifest.clickhouse,
-      parts.clickhouse,
-      clickhouse ?? null,
-    )
-    console.log('ClickHouse: both databases')
-    putFilesBack(parts.files, dataDir)
-    endRestore(dataDir)
-    console.log(
-      `${dataDir} is as ${directory} was at ${manifest.created_at}. Now start the service: it ships the spooled events.`,
-    )
   } finally {
-    await servers.stop()
-    await lock.release()
+    store.close()
   }
 }
 
-const isFilled = (directory: string): boolean =>
-  existsSync(directory) && readdirSync(directory).length > 0
+/** The lease of a killed process ends within this time. */
+const leaseWaitMs = 16_000
 
-async function withPool<T>(url: string, work: (pool: Postgres) => Promise<T>): Promise<T> {
-  const pool = openPostgres(url, () => {})
-  try {
-    return await work(pool)
-  } finally {
-    await pool.end()
-  }
+/** Rethrows an error. If a store has become unavailable, it tells how to continue. */
+function explain(error: Error): never {
+  throw isUnavailable(error)
+    ? new StartError(
+        `a store cannot be reached any more (${error.message}). Earlier backups are complete. Run the command again: it writes only the missing data`,
+      )
+    : error
 }
+
+/** Returns a handler that reports a held lease in the operator's words. */
+const refused =
+  (message: string) =>
+  (error: unknown): never => {
+    throw error instanceof LeaseHeldError ? new StartError(message) : error
+  }

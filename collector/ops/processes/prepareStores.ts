@@ -10,6 +10,7 @@ import type { Log } from '../../platform/log.ts'
 import { connectionsOfWorker } from '../../platform/postgres/connections.ts'
 import { migratePostgres } from '../../platform/postgres/migrate.ts'
 import { requireSession } from '../../platform/postgres/requireSession.ts'
+import { refuseHalfRestoredStores } from '../../platform/restoreMark.ts'
 import { seldomLog } from '../../platform/seldomLog.ts'
 import { StartError } from '../../platform/startError.ts'
 import { isUnavailable } from '../../platform/storeErrors.ts'
@@ -101,6 +102,7 @@ const preparePostgres = (
 ): Preparation<Prepared> =>
   untilDone('PostgreSQL', log, isUnavailable, async () => {
     await requireSession(pool, url)
+    await refuseHalfRestoredStores(pool)
     await migratePostgres(pool)
     if (config.nats) await requirePartitions(pool, config.nats)
     const connections = await connectionsOfWorker(

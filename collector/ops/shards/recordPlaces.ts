@@ -3,6 +3,7 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { allKnowMs, eventsOfShard, pauseLease } from '../../platform/clickhouse/placement.ts'
 import { type Lease, withLease } from '../../platform/postgres/lease.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { StartError } from '../../platform/startError.ts'
 
 const pollMs = 100
@@ -62,28 +63,43 @@ export async function recordPlaces(
   clickhouse: ClickHouse,
   shards: readonly ClickHouse[],
 ): Promise<void> {
-  const { database } = clickhouse
   await whilePaused(postgres, clickhouse, async (pause) => {
-    const pixels = await Promise.all(shards.map(pixelsOf))
-    requireOnePlace(pixels)
-    await pause.inTransaction(async (client) => {
-      await client.query('DELETE FROM pixel_shards WHERE database = $1', [database])
-      for (const [shard, pixelIds] of pixels.entries())
-        await client.query(
-          'INSERT INTO pixel_shards (database, pixel_id, shard) SELECT $1, unnest($2::uuid[]), $3',
-          [database, pixelIds, shard],
-        )
-      await client.query(
-        `INSERT INTO shard_placements (database, version) VALUES ($1, 1)
-         ON CONFLICT (database) DO UPDATE SET version = shard_placements.version + 1`,
-        [database],
-      )
-    })
+    const places = await readPlaces(shards)
+    await pause.inTransaction((client) => writePlaces(client, clickhouse.database, places))
   })
 }
 
+/** The pixels with events on each shard. */
+export type Places = readonly (readonly string[])[]
+
+/** Reads which pixels have events on these shards. Throws StartError for a pixel with events on two of them. */
+export async function readPlaces(shards: readonly ClickHouse[]): Promise<Places> {
+  const places = await Promise.all(shards.map(pixelsOf))
+  requireOnePlace(places)
+  return places
+}
+
+/** Replaces the recorded shard of each pixel. */
+export async function writePlaces(
+  client: Queryable,
+  database: string,
+  places: Places,
+): Promise<void> {
+  await client.query('DELETE FROM pixel_shards WHERE database = $1', [database])
+  for (const [shard, pixelIds] of places.entries())
+    await client.query(
+      'INSERT INTO pixel_shards (database, pixel_id, shard) SELECT $1, unnest($2::uuid[]), $3',
+      [database, pixelIds, shard],
+    )
+  await client.query(
+    `INSERT INTO shard_placements (database, version) VALUES ($1, 1)
+     ON CONFLICT (database) DO UPDATE SET version = shard_placements.version + 1`,
+    [database],
+  )
+}
+
 /** Throws StartError for a pixel that is among those of two shards. */
-function requireOnePlace(pixels: readonly (readonly string[])[]): void {
+function requireOnePlace(pixels: Places): void {
   const places = new Map<string, number>()
   for (const [shard, pixelIds] of pixels.entries())
     for (const pixelId of pixelIds) {

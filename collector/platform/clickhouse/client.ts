@@ -98,6 +98,13 @@ export interface ClickHouse {
     bytes: Buffer,
     settings?: Readonly<Record<string, number | string>>,
   ): Promise<RawInsert>
+  /** Runs a query and returns its rows as zstd-compressed Native format, for `importRows`. One server only. */
+  exportRows(query: Query): Promise<ResultStream>
+  /**
+   * Runs an INSERT … FORMAT Native with the bytes of `exportRows` as its input, and returns the number of rows. One
+   * server only.
+   */
+  importRows(statement: Query, bytes: Buffer): Promise<number>
   ping(): Promise<boolean>
   close(): Promise<void>
 }

@@ -17,9 +17,6 @@ export interface LocalClickHouse extends LocalStore {
   readonly url: string
 }
 
-/** Returns the only directory where a local server with data in `directory` may write and read backups. */
-export const localBackups = (directory: string): string => join(directory, 'backups')
-
 /**
  * Starts a real ClickHouse server on 127.0.0.1 with its data in `directory`; `settings` apply to its queries.
  * With `member` the server joins a cluster, which tests run on one machine.
@@ -37,7 +34,6 @@ export async function startLocalClickHouse(
     settings: {
       directory,
       password,
-      backups: localBackups(directory),
       querySettings: settings,
       member,
     },

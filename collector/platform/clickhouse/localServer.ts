@@ -11,14 +11,12 @@ import type { ClusterMember } from './local.ts'
 export interface LocalClickHouseSettings {
   directory: string
   password: string
-  /** The directory where BACKUP may write. */
-  backups: string
   /** Settings of every query. */
   querySettings: Readonly<Record<string, number>>
   member?: ClusterMember
 }
 
-const { directory, port, password, backups, querySettings, member } =
+const { directory, port, password, querySettings, member } =
   await launcherSettings<LocalClickHouseSettings>()
 
 mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -55,7 +53,6 @@ writeFileSync(
   configFile,
   `<clickhouse>
   <users_config>${usersFile}</users_config>
-  <backups><allowed_path>${backups}</allowed_path></backups>
   ${member ? `<remote_servers>${member.remoteServers}</remote_servers>` : ''}
   <http_handlers>
     <rule><url>/ping</url><handler><type>ping</type></handler></rule>

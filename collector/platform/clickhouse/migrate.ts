@@ -60,6 +60,27 @@ export async function migrateClickHouse(
   }
 }
 
+/**
+ * Creates the tables of these migrations on empty servers. A later migrateClickHouse applies the rest. Throws StartError
+ * if this version cannot upgrade such a database.
+ */
+export async function makeTablesOf(
+  address: ClickHouseAddress,
+  database: string,
+  names: readonly string[],
+): Promise<void> {
+  const meant = appliedOf(names)
+  const nodes = openNodes(address, database)
+  try {
+    await onEach(nodes, ({ url }) => makeDatabase(url, database))
+    await runMigrations(nodes, address, (name) => meant.has(name))
+  } catch (error) {
+    throw isAccessDenied(error) ? lacksGrant(error) : error
+  } finally {
+    await closeNodes(nodes)
+  }
+}
+
 /** Opens a separate connection to each server. */
 export const openNodes = (address: ClickHouseAddress, database: string): SchemaNode[] =>
   (typeof address === 'string' ? [[address]] : address.shards).flatMap((urls, shard) =>
@@ -182,8 +203,9 @@ export const statementsFor = (
 async function runMigrations(
   nodes: readonly SchemaNode[],
   address: ClickHouseAddress,
+  isMeant: (name: string) => boolean = () => true,
 ): Promise<void> {
-  const names = migrationNames()
+  const names = migrationNames().filter(isMeant)
   const found = await onEach(nodes, async ({ clickhouse }) => {
     const recorded = await recordedMigrations(clickhouse)
     return { recorded, applied: appliedOf(recorded) }

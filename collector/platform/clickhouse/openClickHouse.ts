@@ -5,7 +5,7 @@ import { ClickHouseRefused } from '../storeErrors.ts'
 import { traceHeaders } from '../traceContext.ts'
 import type { ClickHouse, Query } from './client.ts'
 import { insertStatement } from './insertStatement.ts'
-import { insertRaw, openStream, outputSettings } from './stream.ts'
+import { exportRows, importRows, insertRaw, openStream, outputSettings } from './stream.ts'
 
 /** ClickHouse settings, as HTTP parameters. */
 export type OwnSettings = Readonly<Record<string, string | number>>
@@ -101,6 +101,10 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
 
     feed: (query, bytes, settings = {}) =>
       insertRaw(url, database, query, bytes, { ...own, ...settings }),
+
+    exportRows: (query) => exportRows(url, database, query),
+
+    importRows: (statement, bytes) => importRows(url, database, statement, bytes),
 
     async ping() {
       return (await client.ping()).success
