@@ -43,14 +43,20 @@ const overlapMs = 15_000
 const backlogMs = 600_000
 /** Most queries of a rule in a pass, so that no rule delays the others for long. */
 const queriesMax = 20
+/** Longest time of a pass, so that matches are reported meanwhile. The next pass continues with the other rules. */
+const passMsMax = 20_000
 /** How long a rule without events may keep its old position, which saves writes. */
 const idleMs = 10_000
 
-/** Finds the people whose visits match rules, and stores each once a day for `reportMatches`. */
+/**
+ * Finds the people whose visits match rules, and stores each once a day for `reportMatches`. Ends after `msMax`; the
+ * rules that wait longest come first.
+ */
 export async function matchVisits(
   deps: MatchDeps,
   nowMs: number,
   signal: AbortSignal,
+  msMax = passMsMax,
 ): Promise<void> {
   const { postgres, clickhouse, log } = deps
   const completeUntil = await createCompleteUntil(postgres, () => nowMs)({ mode: 'live' })
@@ -68,8 +74,10 @@ export async function matchVisits(
     for (const { project_id } of await clickhouse.live.rows<{ project_id: string }>(query))
       activeIds.add(project_id)
   }
-  for (const rule of rules) {
+  const startedAt = performance.now()
+  for (const [number, rule] of rules.entries()) {
     signal.throwIfAborted()
+    if (number > 0 && performance.now() - startedAt >= msMax) return
     try {
       // Before the match, so that a pause never tells whether somebody visited.
       const pausedBy = await refusalOf(deps.billing, {
@@ -94,7 +102,11 @@ export async function matchVisits(
   }
 }
 
-async function readActiveRules(postgres: Postgres): Promise<ActiveRule[]> {
+/**
+ * Reads the active rules. Organizations take turns, so that many slow rules of one delay only its own. Of each, the rule
+ * that was matched longest ago is first.
+ */
+export async function readActiveRules(postgres: Postgres): Promise<ActiveRule[]> {
   const { rows } = await postgres.query<ActiveRule>(
     `SELECT visit_alert_id, organization_id, visit_alerts.project_id, match, tier, visit_alerts.version,
        paused_by, floor(extract(epoch FROM checked_until) * 1000)::float8 AS checked_ms,
@@ -102,7 +114,8 @@ async function readActiveRules(postgres: Postgres): Promise<ActiveRule[]> {
      FROM visit_alerts JOIN projects USING (project_id)
        LEFT JOIN audiences ON audiences.audience_id = (match ->> 'audience_id')::uuid
          AND audiences.project_id = visit_alerts.project_id
-     WHERE active ORDER BY visit_alerts.project_id, visit_alert_id`,
+     WHERE active
+     ORDER BY row_number() OVER (PARTITION BY organization_id ORDER BY checked_until, visit_alert_id), visit_alert_id`,
   )
   return rows
 }

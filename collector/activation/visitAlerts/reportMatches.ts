@@ -38,14 +38,21 @@ export async function reportMatches(deps: MatchDeps, signal: AbortSignal): Promi
   }
 }
 
+/** Claims waiting matches, first the oldest one of each organization. */
 async function claimMatches({ postgres }: MatchDeps): Promise<ClaimedMatch[]> {
   const { rows } = await postgres.query<ClaimedMatch>(
     `UPDATE visit_alert_matches AS match SET leased_until = now() + $1 * interval '1 second'
      FROM visit_alerts JOIN projects USING (project_id)
      WHERE match.visit_alert_id = visit_alerts.visit_alert_id AND match_id IN (
        SELECT match_id FROM visit_alert_matches
-       WHERE event_id IS NOT NULL AND coalesce(leased_until, '-infinity') < now()
-       ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+       WHERE event_id IS NOT NULL AND coalesce(leased_until, '-infinity') < now() AND match_id IN (
+         SELECT match_id FROM (
+           SELECT match_id, found.created_at,
+             row_number() OVER (PARTITION BY organization_id ORDER BY found.created_at) AS place
+           FROM visit_alert_matches AS found JOIN visit_alerts USING (visit_alert_id) JOIN projects USING (project_id)
+           WHERE event_id IS NOT NULL AND coalesce(leased_until, '-infinity') < now()) AS placed
+         ORDER BY place, created_at LIMIT $2)
+       FOR UPDATE SKIP LOCKED)
      RETURNING match_id, match.visit_alert_id, person_key, day::text, event_id, ts_millis::float8 AS ts_millis,
        organization_id, projects.project_id, projects.name AS project_name, visit_alerts.name, tier, member_ids,
        chat_url IS NOT NULL AS has_chat_url`,

@@ -2,7 +2,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { storeMember } from '../../../../collector/accounts/members/newMember.ts'
-import { matchVisits } from '../../../../collector/activation/visitAlerts/matchVisits.ts'
+import {
+  matchVisits,
+  readActiveRules,
+} from '../../../../collector/activation/visitAlerts/matchVisits.ts'
 import { reportMatches } from '../../../../collector/activation/visitAlerts/reportMatches.ts'
 import { createBilling } from '../../../../collector/billing/billing.ts'
 import {
@@ -304,6 +307,55 @@ describe('a match', () => {
     expect(await messages(id)).toEqual([])
     const headers = { 'x-organization': randomUUID() }
     expect((await events.app.inject({ url: `${path}/${id}`, headers })).statusCode).toBe(404)
+  })
+})
+
+describe('many rules', () => {
+  test('of one organization do not delay those of another', async () => {
+    const other = randomUUID()
+    // The last one by its id.
+    const project = `ffffffff-ffff-4fff-bfff-${other.slice(24)}`
+    await events.postgres.query(
+      "INSERT INTO organizations (organization_id, name) VALUES ($1, 'Other')",
+      [other],
+    )
+    await events.postgres.query(
+      "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
+      [project, other],
+    )
+    const kind = { kind: 'person', person: (await person()).email }
+    const ids = [await rule(await openProject(), kind), await rule(await openProject(), kind)]
+    await events.postgres.query(
+      `INSERT INTO visit_alerts (visit_alert_id, project_id, name, tier, match, active, member_ids)
+       SELECT gen_random_uuid(), $1, name, tier, match, true, '{}' FROM visit_alerts WHERE visit_alert_id = $2`,
+      [project, ids[0]],
+    )
+    const rules = await readActiveRules(events.postgres)
+    expect(rules.findIndex((rule) => rule.organization_id === other)).toBeLessThanOrEqual(1)
+    await events.postgres.query('UPDATE visit_alerts SET active = false')
+  })
+
+  test('that take longer than a pass go on in the next one, those that wait longest first', async () => {
+    const [project, ada] = [await openProject(), await person()]
+    const kind = { kind: 'person', person: ada.email }
+    const first = await rule(project, kind)
+    const second = await rule(project, kind)
+    const waits = (id: string, minutes: number) =>
+      events.postgres.query(
+        `UPDATE visit_alerts SET checked_until = now() - $2 * interval '1 minute' WHERE visit_alert_id = $1`,
+        [id, minutes],
+      )
+    await Promise.all([waits(first, 1), waits(second, 2)])
+    await visit(project, ada)
+    const shortPass = async () => {
+      await matchVisits(deps(), Date.now(), signal, 0)
+      await report()
+    }
+    const counts = async () => [(await messages(first)).length, (await messages(second)).length]
+    await shortPass()
+    expect(await counts()).toEqual([0, 1])
+    await shortPass()
+    expect(await counts()).toEqual([1, 1])
   })
 })
 
