@@ -1,7 +1,7 @@
 import { hash, verify } from '@node-rs/argon2'
 import { busy } from '../http/errors.ts'
 
-/** Whose password it is. Everybody can create share links, and cause checks of their passwords. */
+/** The owner of a password. Every customer can create share links, and cause checks of their passwords. */
 type Kind = 'account' | 'share'
 
 /** Most passwords of each kind that may wait for their check in one process. */

@@ -45,9 +45,9 @@ def test_sends_bodies_query_and_path(client: Client) -> None:
 
 
 def test_refuses_a_value_that_would_lead_to_another_operation(client: Client) -> None:
-    for session_id in ("", ".", ".."):
-        with pytest.raises(ValueError, match="session_id must not be empty"):
-            client.end_session(session_id=session_id)
+    for audience_id in ("", ".", ".."):
+        with pytest.raises(ValueError, match="audience_id must not be empty"):
+            client.get_audience(audience_id=audience_id)
 
 
 def test_an_error_has_status_code_and_message(client: Client) -> None:
