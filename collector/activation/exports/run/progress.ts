@@ -111,6 +111,8 @@ const completion = `WITH done AS (
   SELECT $15, decode(hem, 'hex'), remote_id FROM done, unnest($16::text[], $17::text[]) AS sent (hem, remote_id)
   ON CONFLICT (integration_id, hem) DO UPDATE
     SET sent_at = now(), attempts = 0, remove_after = now(), remote_id = coalesce(excluded.remote_id, known.remote_id)
+    WHERE known.attempts > 0 OR known.remove_after > now() OR known.sent_at < now() - interval '1 day'
+      OR known.remote_id IS DISTINCT FROM coalesce(excluded.remote_id, known.remote_id)
 )
 SELECT stop_reason, stop_class FROM done`
 
