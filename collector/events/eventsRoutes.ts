@@ -7,6 +7,7 @@ import { untilClosed } from '../api/http/streaming.ts'
 import { admit, settle } from '../billing/chargedRequest.ts'
 import { meterOfTier } from '../billing/meters.ts'
 import { describeCounts, describeEvents, describeSchema } from './eventSchemas.ts'
+import { isoOrNull, metaOf } from './pageMeta.ts'
 import { createCompleteUntil, cursorAfter, readableWindow } from './query/completeUntil.ts'
 import { countsAnswer, readCounts } from './query/counts.ts'
 import { readCountsRequest } from './query/countsPlan.ts'
@@ -16,6 +17,7 @@ import type { ReadDeps } from './query/readDeps.ts'
 import { readPage } from './query/readPage.ts'
 import { readScope } from './query/scopeQuery.ts'
 import { sendRows } from './query/sendRows.ts'
+import { createSendPages, requireSeveral } from './severalPages.ts'
 
 /** The tier whose events are counted (spec: counts exist for web_event only). */
 const countsTier: Tier = 'web_event'
@@ -31,6 +33,8 @@ const countsTier: Tier = 'web_event'
  * - readPage runs the query. It returns bytes of rows that are not read yet, and their number.
  * - settle charges that number and releases the rows.
  * - sendRows sends them. `after` and `headers` give the metadata of JSON and other formats.
+ *
+ * severalPages.ts sends several pages in one answer.
  */
 export const eventsRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
@@ -42,6 +46,7 @@ export const eventsRoutes =
       deps.now,
       deps.clickhouse.live.placement,
     )
+    const sendPages = createSendPages(deps, cursors)
     const config = {
       access: {
         to: 'key',
@@ -67,9 +72,23 @@ export const eventsRoutes =
             (cursor) => cursors.read(organizationId, cursor),
           )
           const format = negotiateFormat(request.headers.accept)
+          const { query } = request
+          const isSeveral = query.pages !== undefined && query.pages > 1
+          if (isSeveral) requireSeveral(format, draftPlan)
           const scope = await deps.scopeOf(principal, requestedScope, actionOf(tier))
           const complete = await completeUntil(principal, scope)
           const readable = readableWindow(draftPlan, complete)
+
+          if (isSeveral) {
+            const plan = {
+              ...draftPlan,
+              scope,
+              window: readable,
+              sampleNames,
+              completeUntil: complete,
+            }
+            return sendPages(request, reply, { tier, meter, plan, query })
+          }
 
           const admitted = await admit(deps.billing, request, reply, {
             meter,
@@ -89,7 +108,6 @@ export const eventsRoutes =
           const { charged, rows } = await settle(admitted, page)
 
           const { records, hasMore } = page
-          const completeText = complete === null ? null : new Date(complete).toISOString()
           const nextCursor = () => {
             const next = cursorAfter(plan, draftPlan.window, page.next())
             return next && cursors.write(organizationId, next)
@@ -100,25 +118,20 @@ export const eventsRoutes =
             records,
             rows,
             member: 'rows',
-            after() {
-              const cursor = nextCursor()
-              const meta = {
+            after: () => ({
+              meta: metaOf(plan, {
                 tier,
                 meter,
                 records,
                 charged,
-                start_ms: window.startMs,
-                end_ms: window.endMs,
-                order: plan.order,
-                complete_until: completeText,
-                has_more: hasMore,
-                ...(cursor && { next_cursor: cursor }),
-                request_id: request.id,
-              }
-              return { meta }
-            },
+                hasMore,
+                cursor: nextCursor(),
+                requestId: request.id,
+              }),
+            }),
             headers() {
               const cursor = nextCursor()
+              const completeText = isoOrNull(complete)
               return {
                 ...(completeText && { 'x-footfall-complete-until': completeText }),
                 'x-footfall-records': records,

@@ -127,6 +127,44 @@ export const drain = (
     return { bytes, end: end.toString() }
   })
 
+/** The metadata of a page. */
+export interface PageMeta {
+  records: number
+  charged: number
+  next_cursor?: string
+}
+
+/** Reads an answer of one page, or of one page a line; keeps the metadata of its pages alone. */
+export const drainPages = (
+  address: URL,
+  headers: IncomingHttpHeaders,
+): Promise<{ bytes: number; metas: PageMeta[] }> =>
+  ask(address, 'GET', headers, [], async (answer) => {
+    let bytes = 0
+    let end: Buffer = Buffer.alloc(0)
+    const metas: PageMeta[] = []
+    const keep = (part: Buffer) => {
+      end = Buffer.concat([end, part.subarray(-endBytes)]).subarray(-endBytes)
+    }
+    const endPage = () => {
+      const text = end.toString()
+      metas.push(JSON.parse(text.slice(text.lastIndexOf('"meta":') + '"meta":'.length, -1)))
+      end = Buffer.alloc(0)
+    }
+    for await (const piece of answer as AsyncIterable<Buffer>) {
+      bytes += piece.length
+      let from = 0
+      for (let at = piece.indexOf(0x0a); at !== -1; at = piece.indexOf(0x0a, from)) {
+        keep(piece.subarray(from, at))
+        endPage()
+        from = at + 1
+      }
+      keep(piece.subarray(from))
+    }
+    if (end.length > 0) endPage()
+    return { bytes, metas }
+  })
+
 function ask<T>(
   address: URL,
   method: 'GET' | 'POST',

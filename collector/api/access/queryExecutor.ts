@@ -25,6 +25,11 @@ export interface QueryExecutor {
   rows<Row>(query: Query): Promise<Row[]>
   /** Runs a query and returns its bytes unparsed. */
   stream(query: Query | ListQuery, format: OutputFormat): Promise<ResultStream>
+  /**
+   * Runs a query and returns its bytes while ClickHouse still reads. The stream ends in an error if the query fails
+   * later, so its reader must not use an incomplete result.
+   */
+  streamWhileRead(query: Query, format: OutputFormat): Promise<ResultStream['body']>
   /** Returns an executor on one of the servers (ClickHouse.shards), with the same limits. */
   through(server: ClickHouse): QueryExecutor
 }
@@ -63,6 +68,9 @@ const concurrencyLimits: Record<Effort, ConcurrencyLimits> = {
  * alias.)
  */
 const scanNiceness = 19
+
+/** Errors before the first MiB still get their own status. */
+const whileRead = { wait_end_of_query: 0, buffer_size: 1024 * 1024 }
 
 const busyRetrySeconds = 2
 
@@ -118,6 +126,7 @@ function openQueryExecutor(
     server: ClickHouse,
     query: Query | ListQuery,
     format: OutputFormat,
+    settings: Readonly<Record<string, number>> = {},
   ): Promise<ResultStream> => {
     if (signal.aborted) throw callerGone()
     if (!(await limiter.enter(owner, signal))) {
@@ -134,6 +143,7 @@ function openQueryExecutor(
           max_threads: limits.scanThreads,
           os_thread_priority: scanNiceness,
         }),
+        ...settings,
       })
       signal.addEventListener('abort', () => answer.body.destroy(), { once: true })
       return answer
@@ -150,6 +160,10 @@ function openQueryExecutor(
     signal,
     through,
     stream: (query, format) => stream(server, query, format),
+    async streamWhileRead(query, format) {
+      const { body } = await stream(server, query, format, whileRead)
+      return body
+    },
     async rows<Row>(query: Query) {
       const { body } = await stream(server, query, 'JSONEachRow')
       const lines = await text(body)

@@ -158,16 +158,19 @@ function plainRows(
   const separator = Buffer.from('\n')
   return {
     rows: joinRows(body, { separator, joint: Buffer.from(joints[format]), rows }, rest),
-    next() {
-      const row = JSON.parse(Buffer.concat(rest).toString()) as {
-        ts_millis: number
-        received_at: string
-        event_id: string
-      }
-      const millis = order === 'received' ? Date.parse(row.received_at) : row.ts_millis
-      return { millis, eventId: row.event_id }
-    },
+    next: () => keyOfRow(Buffer.concat(rest), order),
   }
+}
+
+/** Returns the key of a JSON row whose columns contain it. */
+export function keyOfRow(bytes: Buffer, order: Order): RowKey {
+  const row = JSON.parse(bytes.toString()) as {
+    ts_millis: number
+    received_at: string
+    event_id: string
+  }
+  const millis = order === 'received' ? Date.parse(row.received_at) : row.ts_millis
+  return { millis, eventId: row.event_id }
 }
 
 const leadPattern = new RegExp(`^(?:\\{"${nextColumn}":)?"\\((-?\\d+),'([0-9a-f-]{36})'\\)",`)
@@ -205,7 +208,7 @@ async function leadingRows(
 }
 
 /** A socket returns 64 KiB at a time. Larger pieces are fewer HTTP chunks, which the client parses faster. */
-const pieceBytesDefault = 256 * 1024
+export const pieceBytesDefault = 256 * 1024
 
 /** How rows are separated in a stream of bytes, and how the answer joins them. */
 interface Joining {

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { ahead } from '../../platform/ahead.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { StartError } from '../../platform/startError.ts'
 import { openChunkReader } from './chunkReader.ts'
@@ -163,17 +164,4 @@ async function stageFiles(
     }
   }
   return state
-}
-
-/** Reads the next item while the consumer works on the current one. */
-export async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
-  let next = items.next()
-  for (;;) {
-    const { value, done } = await next
-    if (done) return
-    next = items.next()
-    // The consumer receives the error later; until then the promise needs a handler.
-    next.catch(() => {})
-    yield value
-  }
 }
