@@ -161,8 +161,15 @@ export async function readShown(
   return (await clickhouse.rows<{ fingerprint: string; rows: number }>(shownQuery(members)))[0]!
 }
 
-/** ClickHouse's limits for writing a part. */
-const partSettings = { max_memory_usage: 1024 ** 3, max_execution_time: 300 }
+/**
+ * ClickHouse's limits for writing a part. With rows of 2,000 bytes, it keeps the part in memory until it is sent. A
+ * larger part takes a temporary file, which costs more.
+ */
+const partSettings = {
+  max_memory_usage: 1024 ** 3,
+  max_execution_time: 300,
+  buffer_size: 128 * 1024 ** 2,
+}
 
 /**
  * Writes one part under a temporary name, checks that it is on disk with the requested rows, and stores it.
