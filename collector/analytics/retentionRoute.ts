@@ -6,11 +6,10 @@ import { FreeFilterText } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { behaviorTags, FiguresMeta, metaOf } from './analyticsSchemas.ts'
 import { readFiguresRequest, readFreeFilters, selectionQuery } from './figuresRequest.ts'
-import { cohortIntervals, startsOf } from './intervals.ts'
+import { cohortIntervals, isWithinDay, startsOf } from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { type RetentionRow, retentionQuery } from './retentionQuery.ts'
-
-const cohortsMax = 60
+import { cohortsMax, type RetentionRow, retentionQuery } from './retentionQuery.ts'
+import { readRollup } from './rollup/rolledDays.ts'
 
 const describe = {
   tags: behaviorTags,
@@ -75,12 +74,15 @@ export const retentionRoute =
         const starts = startsOf(interval, plan.window, plan.zone)
         if (!starts || starts.length > cohortsMax)
           throw invalidParameter('interval', `must result in at most ${cohortsMax} cohorts`)
-        const rows = await queryExecutor.rows<RetentionRow>(retentionQuery(plan, coming, starts))
-        const found = new Map(rows.map((row) => [`${row.start_ms} ${row.again_ms}`, row.visitors]))
-        const cohorts = starts.map((start_ms, index) => {
+        const rollup = isWithinDay(interval) ? undefined : await readRollup(queryExecutor, plan)
+        const rows = await queryExecutor.rows<RetentionRow>(
+          retentionQuery(plan, coming, starts, rollup),
+        )
+        const found = new Map(rows.map((row) => [`${row.cohort} ${row.again}`, row.visitors]))
+        const cohorts = starts.map((start_ms, cohort) => {
           const returned = starts
-            .slice(index)
-            .map((again_ms) => found.get(`${start_ms} ${again_ms}`) ?? 0)
+            .slice(cohort)
+            .map((_, later) => found.get(`${cohort} ${cohort + later}`) ?? 0)
           return { start_ms, visitors: returned[0]!, returned }
         })
         return { interval, cohorts, meta: metaOf(request, plan) }

@@ -30,9 +30,12 @@ export interface RolledDays {
   readonly scanned: readonly Span[]
 }
 
-interface Rollup {
+/** The counted parts for figures of events, and of sessions. */
+export interface Rollup {
   readonly events: RolledDays | null
   readonly sessions: RolledDays | null
+  /** Those with rows in `counted_sessions`, without bots. */
+  readonly rows: RolledDays | null
 }
 
 /** A window shorter than this is read from the events at once. */
@@ -44,7 +47,7 @@ const daysMin = 2
  */
 const daysByHour = 1
 
-const nothing: Rollup = { events: null, sessions: null }
+const nothing: Rollup = { events: null, sessions: null, rows: null }
 
 /**
  * Days and hours of a plan's window with counts that equal their current events. Null if nothing can be read
@@ -88,8 +91,10 @@ export async function readRollup(
     const scanned = spansBetween(joinSpans(counted), { first: startMs, end: endMs + restMs })
     return { projectId, firstDay, lastDay, runIds: counted.map(({ run_id }) => run_id), scanned }
   }
-  if (isOfSessions) return { events: null, sessions: rolledOf('session_rows') }
+  const rows = bots === 'excluded' ? rolledOf('session_rows') : null
+  if (isOfSessions) return { events: null, sessions: rows, rows }
   return {
+    rows,
     events: rolledOf('events'),
     sessions: rolledOf(bots === 'included' ? 'sessions_with_bots' : 'sessions'),
   }

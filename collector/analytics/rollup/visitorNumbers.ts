@@ -6,6 +6,7 @@
 import type { Window } from '../../events/query/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
+import { zeroUuid } from './runs.ts'
 
 /**
  * Returns SQL of a join that adds `number` to rows; 0 for a visitor without one. `cookies` selects the ids
@@ -19,6 +20,10 @@ export const joinNumbers = (
 SELECT cookie_id AS _numbered_cookie_id, number FROM analytics_visitors
 WHERE project_id = ${project} AND cookie_id IN (${cookies})
 ) AS numbers ON _numbered_cookie_id = ${cookie}`
+
+/** Returns SQL of one key for visitors with `number`, and for those without one. */
+export const visitorSql = (cookie: string): string =>
+  `(number, if(number = 0, ${cookie}, toUUID('${zeroUuid}')))`
 
 /** Returns SQL of the visitor columns of scanned rows, which have `number`. */
 export const scannedVisitors = (cookie: string): string =>

@@ -89,6 +89,15 @@ const sessionFilters = [
   'utm_term:ne:x',
 ]
 
+/** Events with which visitors begin and return: counted days have those of the first four. */
+const comings: Query[] = [
+  {},
+  { first: 'event_type:eq:click' },
+  { first: 'page_path:in:/|/docs', returning: 'event_type:in:page_view|click' },
+  { returning: 'page_path:eq:/pricing' },
+  { first: 'country:eq:DE' },
+]
+
 /** All figures of a window, and the same with a filter that every event meets, which no count of days answers. */
 async function expectSame(
   projectId: string,
@@ -118,6 +127,13 @@ async function expectSame(
       { interval: ['day', 'week', 'month'][below(3)]!, compare: 'previous', include: 'sessions' },
     ],
     ['breakdown', { dimensions, limit: '1000' }],
+    [
+      'retention',
+      {
+        interval: ['day', 'week', 'month'][below(3)]!,
+        ...comings[filter ? 0 : below(comings.length)],
+      },
+    ],
   ] as const) {
     const asked = { ...query, ...more, ...(filter && { filter }) }
     const everything = 'event_type:ne:video'
@@ -125,7 +141,7 @@ async function expectSame(
       analytics(path, asked),
       analytics(path, { ...asked, filter: filter ? `${filter},${everything}` : everything }),
     ])
-    expect(counted, JSON.stringify(asked)).toEqual(scanned)
+    expect(counted, JSON.stringify([path, asked])).toEqual(scanned)
   }
 }
 

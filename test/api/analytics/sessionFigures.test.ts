@@ -256,15 +256,21 @@ test('funnels, retention, journeys and lists of visitors are of the sessions tha
       reached.filter((seen) => seen.slice(seen.findIndex(isView) + 1).some(isOrder)).length,
     ])
 
-    const { cohorts } = await get<{ cohorts: { start_ms: number; visitors: number }[] }>(
+    const { cohorts } = await get<{ cohorts: { start_ms: number; returned: number[] }[] }>(
       'retention',
       { ...query, interval: 'day' },
     )
-    for (const { start_ms, visitors } of cohorts)
-      expect(visitors).toBe(
-        byVisitor.filter(([first]) => Math.floor(first!.ts_millis / dayMs) * dayMs === start_ms)
-          .length,
+    const dayOf = ({ ts_millis }: Seen) => Math.floor(ts_millis / dayMs)
+    for (const { start_ms, returned } of cohorts) {
+      const day = start_ms / dayMs
+      const members = byVisitor.filter(([first]) => dayOf(first!) === day)
+      expect(returned).toEqual(
+        returned.map(
+          (_, later) =>
+            members.filter((seen) => seen.some((event) => dayOf(event) === day + later)).length,
+        ),
       )
+    }
 
     const { links } = await get<{ links: { step: number; sessions: number }[] }>('journeys', query)
     const begun = links.filter(({ step }) => step === 1)
