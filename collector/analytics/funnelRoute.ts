@@ -8,6 +8,7 @@ import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
 import { type FunnelRow, funnelQuery } from './funnelQuery.ts'
 import { readSteps, Steps, WithinMs } from './funnelSteps.ts'
 import { mayRead, openFigures } from './openFigures.ts'
+import { readRollup } from './rollup/rolledDays.ts'
 
 const describe = {
   tags: behaviorTags,
@@ -49,7 +50,8 @@ export const funnelRoute =
         const funnel = readSteps(steps, within_ms)
         const asked = readFiguresRequest({ query: request.body }, deps.now())
         const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
-        const levels = await queryExecutor.rows<FunnelRow>(funnelQuery(plan, funnel))
+        const { rows } = await readRollup(queryExecutor, plan)
+        const levels = await queryExecutor.rows<FunnelRow>(funnelQuery(plan, funnel, rows))
         return {
           steps: steps.map((filter, index) => ({
             filter,

@@ -1,11 +1,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { behaviorTags, FiguresMeta, metaOf } from './analyticsSchemas.ts'
-import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
-import { type JourneyRow, journeysQuery } from './journeysQuery.ts'
+import { type AnalyticsPlan, readFiguresRequest, selectionQuery } from './figuresRequest.ts'
+import {
+  countedJourneysQuery,
+  type JourneyPageRow,
+  type JourneyRow,
+  type JourneysAsked,
+  journeyPagesQuery,
+  journeysQuery,
+} from './journeysQuery.ts'
 import { mayRead, openFigures } from './openFigures.ts'
+import { readRollup } from './rollup/rolledDays.ts'
 
 const stepsDefault = 4
 const pagesDefault = 6
@@ -77,23 +86,39 @@ export const journeysRoute =
         const { steps = stepsDefault, pages = pagesDefault, start } = request.query
         const asked = readFiguresRequest(request, deps.now())
         const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
-        const rows = await queryExecutor.rows<JourneyRow>(journeysQuery(plan, steps, start))
+        const rows = await readJourneys(queryExecutor, plan, { steps, start }, pages)
         return { links: linksOf(rows, pages), meta: metaOf(request, plan) }
       },
     )
   }
 
+/** Reads the steps; from counted sessions only those between the most visited pages of each position. */
+async function readJourneys(
+  queryExecutor: QueryExecutor,
+  plan: AnalyticsPlan,
+  asked: JourneysAsked,
+  pages: number,
+): Promise<JourneyRow[]> {
+  const { rows } = await readRollup(queryExecutor, plan)
+  if (!rows) return queryExecutor.rows<JourneyRow>(journeysQuery(plan, asked))
+  const named = await queryExecutor.rows<JourneyPageRow>(
+    journeyPagesQuery(plan, asked, pages, rows),
+  )
+  return queryExecutor.rows<JourneyRow>(countedJourneysQuery(plan, asked, named, rows))
+}
+
 /** Returns the steps between the most visited pages of each position; all other pages are one. */
 function linksOf(rows: readonly JourneyRow[], pages: number): Link[] {
   const sessionsAt = new Map<number, Map<string, number>>()
-  const add = (place: number, page: string, sessions: number) => {
+  const add = (place: number, page: string | null, sessions: number) => {
+    if (page === null) return
     const at = sessionsAt.get(place) ?? new Map<string, number>()
     sessionsAt.set(place, at.set(page, (at.get(page) ?? 0) + sessions))
   }
   const lastStep = Math.max(0, ...rows.map(({ step }) => step))
   for (const { step, from_page, to_page, sessions } of rows) {
     add(step, from_page, sessions)
-    if (step === lastStep && to_page !== null) add(step + 1, to_page, sessions)
+    if (step === lastStep) add(step + 1, to_page, sessions)
   }
   const shown = new Map(
     [...sessionsAt].map(([place, at]) => [
@@ -106,7 +131,8 @@ function linksOf(rows: readonly JourneyRow[], pages: number): Link[] {
       ),
     ]),
   )
-  const named = (place: number, page: string) => (shown.get(place)?.has(page) ? page : null)
+  const named = (place: number, page: string | null) =>
+    page !== null && shown.get(place)?.has(page) ? page : null
   const links = new Map<string, Link>()
   const count = (link: Link) => {
     const key = JSON.stringify({ ...link, sessions: 0 })
@@ -115,13 +141,13 @@ function linksOf(rows: readonly JourneyRow[], pages: number): Link[] {
     else links.set(key, link)
   }
   const untold = new Map<number, number>()
-  for (const { step, from_page, to_page, sessions, at_step } of rows) {
+  for (const { step, from_page, to_page, ends, sessions, at_step } of rows) {
     untold.set(step, (untold.get(step) ?? at_step) - sessions)
     count({
       step,
       from_page: named(step, from_page),
-      to_page: to_page === null ? null : named(step + 1, to_page),
-      ends: to_page === null,
+      to_page: named(step + 1, to_page),
+      ends,
       sessions,
     })
   }

@@ -68,14 +68,9 @@ export function sessionRows(
   fields: readonly string[],
   bind: Bind,
 ): string {
-  const { sessionFilters = [], window, zone } = plan
+  const { window, zone } = plan
   const firstDay = bind('Int64', rolled.firstDay)
   const named = fields.map(sessionFieldSql)
-  const stored = [
-    runRows(rolled, bind),
-    `since >= toDate(toUInt16(${firstDay}))`,
-    ...sessionFilters.map((filter) => sessionFilterCondition(filter, bind)),
-  ]
   const sessions = sessionsSql(plan, bind, { fields, closedOn: rolled.scanned })
   const around = { ...window, startMs: window.startMs - daysOfSession * dayMs }
   const dayOf = (event: string) => dayOfSql(millisOf(event), zone, around, bind)
@@ -83,18 +78,40 @@ export function sessionRows(
     events: sessions.met,
     counts: sessions.meets,
   })
-  const cookies = `SELECT cookie_id FROM events WHERE ${scannedCookies(plan, rolled.scanned, bind)}`
   return `SELECT since, number, toUUID('${zeroUuid}') AS _cookie_id, ${[...figuresOfRows, ...named].join(', ')}
 FROM counted_sessions
-WHERE ${stored.join('\n  AND ')}
+WHERE ${storedSessions(plan, rolled, bind).join('\n  AND ')}
 UNION ALL
 SELECT toDate(toUInt16(row.1)) AS since, number, _cookie_id, ${[columns, ...named].join(', ')}
 FROM (
 ${sessions.sql}
-) AS sessions ${joinNumbers('_cookie_id', bind('UUID', rolled.projectId), cookies)}
+) AS sessions ${joinScannedNumbers(plan, rolled, bind)}
 ${join}
 WHERE row.1 >= ${firstDay}`
 }
+
+/** Returns SQL conditions of the rows of `counted_sessions` that a plan selects. */
+export const storedSessions = (
+  { sessionFilters = [] }: AnalyticsPlan,
+  rolled: RolledDays,
+  bind: Bind,
+): string[] => [
+  runRows(rolled, bind),
+  `since >= toDate(toUInt16(${bind('Int64', rolled.firstDay)}))`,
+  ...sessionFilters.map((filter) => sessionFilterCondition(filter, bind)),
+]
+
+/** Returns SQL of a join that adds `number` to sessions of times that are not counted. */
+export const joinScannedNumbers = (
+  plan: AnalyticsPlan,
+  { projectId, scanned }: RolledDays,
+  bind: Bind,
+): string =>
+  joinNumbers(
+    '_cookie_id',
+    bind('UUID', projectId),
+    `SELECT cookie_id FROM events WHERE ${scannedCookies(plan, scanned, bind)}`,
+  )
 
 /**
  * Returns SQL of the cookies with events without which no session closes in these times (epoch milliseconds).

@@ -60,6 +60,9 @@ const unpackedColumns = unpackedMore('').length
 /** Returns SQL of the path of an event's page; only for unpacked events. */
 export const pathOf = (event: string): string => moreOf(event, 4)
 
+/** Returns SQL of an event's type; only with `hasTypes`, and without a goal. */
+export const typeOf = (event: string): string => moreOf(event, unpackedColumns + 1)
+
 /** Sessions, and SQL to read them. */
 export interface Sessions {
   readonly sql: string
@@ -84,7 +87,7 @@ const isOfEvent = (filter: Filter) => !isEntryFilter(filter) && !isSessionIdFilt
 /**
  * SQL of the sessions in which an event of the plan occurs, with all their events, also those before the
  * window. Its columns are `_cookie_id`, `_session` (the events in order) and `_views` (the page views).
- * `hasPaths` adds the paths of pages, and `fields` these fields of sessions. `goal` adds `_goal_events`, the
+ * `hasPaths` adds the paths of pages, `hasTypes` also the types of events, and `fields` these fields of sessions. `goal` adds `_goal_events`, the
  * number of events that match the plan and the goal, and `_goal_value`, the sum of their values. `closedOn` limits it to sessions that end, by half
  * an hour without an event, within these times (epoch milliseconds).
  */
@@ -93,11 +96,13 @@ export function sessionsSql(
   bind: Bind,
   {
     hasPaths = false,
+    hasTypes = false,
     fields = [],
     goal = null,
     closedOn,
   }: {
     hasPaths?: boolean
+    hasTypes?: boolean
     fields?: readonly string[]
     goal?: GoalConditions | null
     closedOn?: readonly Span[] | undefined
@@ -107,7 +112,11 @@ export function sessionsSql(
   const ofEvents = filters.filter(isOfEvent)
   const entries = entriesWanted(filters.filter(isEntryFilter))
   const isPacked =
-    !hasPaths && goal === null && fields.length === 0 && fitFlags(sessionFilters, flagsOfEvents)
+    !hasPaths &&
+    !hasTypes &&
+    goal === null &&
+    fields.length === 0 &&
+    fitFlags(sessionFilters, flagsOfEvents)
   const hasIds = sessionFilters.length > 0 || entries !== 'any'
   const form = isPacked ? packed(hasIds) : unpacked
   const names = isPacked ? [] : [...fields, ...sessionFilters.map(({ field }) => field!.name)]
@@ -125,8 +134,9 @@ export function sessionsSql(
         goalValue(goal, bind),
       ]
     : []
+  const added = [...goalMatches, ...(hasTypes ? ['event_type'] : [])]
   const { more, select } = sessionColumns(names, {
-    place: unpackedColumns + goalMatches.length + 1,
+    place: unpackedColumns + added.length + 1,
     views: '_views',
     path: pathOf,
   })
@@ -141,7 +151,7 @@ export function sessionsSql(
         hasIds,
         needed: [0, ...ofFlags.needed],
       })
-    : eventsWith([...unpackedMore(matches), ...goalMatches, ...more])
+    : eventsWith([...unpackedMore(matches), ...added, ...more])
   const ofSessions = filters.filter(isSessionIdFilter)
   const met = metEvents[entries](form)
   const hasSessionId = ofSessions.length > 0 || goal?.filters.some(isSessionIdFilter)

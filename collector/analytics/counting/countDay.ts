@@ -19,6 +19,7 @@ import { type CountedThing, zeroUuid } from '../rollup/runs.ts'
 import { inSpans, joinSpans, type Span } from '../rollup/spans.ts'
 import { joinNumbers, type Numbering, numberVisitors } from '../rollup/visitorNumbers.ts'
 import { daysOfSession, daysOfSessions, figuresOfRows } from '../sessionRows.ts'
+import { stepColumns, stepNames } from '../sessionSteps.ts'
 import { eachField, sessionPages } from '../sessionsQuery.ts'
 import { pathOf, sessionsSql, untilNext } from '../sessionsSql.ts'
 
@@ -275,11 +276,14 @@ function sessionRowsInsert(
 ): Query {
   const { bind, params } = bindings()
   const sessions = sessionsSql(plan, bind, {
+    hasTypes: true,
     fields: storedSessionFields,
     closedOn: closedOn(counted),
   })
   const dayOf = (event: string) =>
     dayOfSql(millisOf(event), plan.zone, nearby(day, plan.zone), bind)
+  // Each event once, however many days the session has.
+  const steps = stepColumns('arrayFilter(_ -> row.2, _session)')
   const { columns, join } = daysOfSessions(sessions, dayOf, {
     events: '_session',
     counts: () => 'true',
@@ -288,9 +292,9 @@ function sessionRowsInsert(
   const cookies = `SELECT cookie_id FROM events WHERE ${selectionConditions(lately, bind).join(' AND ')}`
   const fields = storedSessionFields.map(sessionFieldSql)
   return {
-    sql: `INSERT INTO counted_sessions (project_id, date, run_id, since, number, ${[...figuresOfRows, ...fields].join(', ')})
+    sql: `INSERT INTO counted_sessions (project_id, date, run_id, since, number, ${[...figuresOfRows, ...fields, ...stepNames].join(', ')})
 SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(closingHour(millisOf('_session[-1]')), counted, bind)},
-  ${dateSql('row.1')}, number, ${[columns, ...fields].join(', ')}
+  ${dateSql('row.1')}, number, ${[columns, ...fields, ...steps].join(', ')}
 FROM (
 ${sessions.sql}
 ) AS sessions ${joinNumbers('_cookie_id', projectId, cookies)}

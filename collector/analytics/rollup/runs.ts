@@ -83,7 +83,7 @@ export const hasHours = (of: CountedThing, day: number, today: number): boolean 
   day >= today - (of === 'session_rows' ? daysOfRowHours : daysOfHours)
 
 /** Increase it when the counted content changes, which invalidates earlier counts. */
-const version = 4
+const version = 5
 /** The prefix of an hour's fingerprint after the version, which distinguishes it from that of a day. */
 const ofHour = 'hour'
 
