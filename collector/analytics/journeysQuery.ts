@@ -46,7 +46,7 @@ const pairsMax = 2_000
 export function journeysQuery(plan: AnalyticsPlan, asked: JourneysAsked): Query {
   const { bind, params } = bindings()
   const { sql } = sessionsSql(plan, bind, { hasPaths: true })
-  const paths = `arrayMap(view -> ${pathOf('view')}, _views)`
+  const paths = `arrayFilter(path -> path IS NOT NULL, arrayMap(view -> ${pathOf('view')}, _views))`
   return { sql: linksSql(journeysSql(sql, paths, asked, bind), asked, bind), params }
 }
 
@@ -99,14 +99,15 @@ ${countedJourneys(plan, asked, rolled, bind)}
   return { sql: `${linksSql(journeys, asked, bind)}\n${rolledSettings}`, params }
 }
 
-/** SQL of the first pages of sessions, `_journey`: one more than the steps. `paths` is SQL of the paths of page views. */
+/** SQL of the first pages of sessions, `_journey`: one more than the steps. `paths` is SQL of the paths of page views that
+ * have one. */
 function journeysSql(
   sessions: string,
   paths: string,
   { steps, start }: JourneysAsked,
   bind: Bind,
 ): string {
-  const pages = `arrayCompact(arrayFilter(path -> path IS NOT NULL, ${paths}))`
+  const pages = `arrayCompact(${paths})`
   const from = start === undefined ? '1' : `indexOf(_pages, ${bind('String', start)})`
   return `SELECT ${pages} AS _pages, ${from} AS _from,
   arraySlice(_pages, greatest(_from, 1), ${bind('UInt8', steps)} + 1) AS _journey
@@ -122,7 +123,8 @@ function countedJourneys(
   rolled: RolledDays,
   bind: Bind,
 ): string {
-  const paths = "arrayFilter((path, type) -> type = 'page_view', page_paths, event_types)"
+  const paths =
+    "arrayFilter((path, type) -> type = 'page_view' AND path IS NOT NULL, page_paths, event_types)"
   return journeysSql(sessionSteps(plan, rolled, { isComplete: true }, bind), paths, asked, bind)
 }
 

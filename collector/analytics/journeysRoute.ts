@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import { behaviorTags, FiguresMeta, metaOf } from './analyticsSchemas.ts'
+import { behaviorTags } from './analyticsSchemas.ts'
 import { type AnalyticsPlan, readFiguresRequest, selectionQuery } from './figuresRequest.ts'
 import {
   countedJourneysQuery,
@@ -14,7 +14,8 @@ import {
   journeysQuery,
 } from './journeysQuery.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { readRollup } from './rollup/rolledDays.ts'
+import { type RolledDays, readRollup } from './rollup/rolledDays.ts'
+import { estimated, SampledMeta, sampledMetaOf, sampleNote, withSample } from './visitorSample.ts'
 
 const stepsDefault = 4
 const pagesDefault = 6
@@ -41,7 +42,8 @@ const describe = {
   summary: 'Get user journeys: the paths of sessions from page to page, not billed',
   description:
     'Returns steps from page to page. Sessions count if one of their events matches the filter. They start with their ' +
-    'first page view, or with the first view of a given page. Repeated views of the same page are one step.',
+    'first page view, or with the first view of a given page. Repeated views of the same page are one step. ' +
+    sampleNote,
   querystring: strictObject({
     ...selectionQuery,
     steps: Type.Optional(
@@ -69,7 +71,7 @@ const describe = {
   }),
   response: {
     200: Type.Object(
-      { links: Type.Array(Link), meta: FiguresMeta },
+      { links: Type.Array(Link), meta: SampledMeta },
       { description: 'The steps in order, those with the most sessions first.' },
     ),
   },
@@ -85,9 +87,21 @@ export const journeysRoute =
       async (request, reply) => {
         const { steps = stepsDefault, pages = pagesDefault, start } = request.query
         const asked = readFiguresRequest(request, deps.now())
-        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
-        const rows = await readJourneys(queryExecutor, plan, { steps, start }, pages)
-        return { links: linksOf(rows, pages), meta: metaOf(request, plan) }
+        const { queryExecutor, plan: complete } = await openFigures(
+          deps,
+          request.principal,
+          asked,
+          reply,
+        )
+        const { rows: counted } = await readRollup(queryExecutor, complete)
+        const reading = counted ? 'counted sessions' : 'sessions of events'
+        const plan = await withSample(queryExecutor, complete, reading)
+        const rows = await readJourneys(queryExecutor, plan, { steps, start, pages }, counted)
+        const links = linksOf(rows, pages).map((link) => ({
+          ...link,
+          sessions: estimated(plan, link.sessions),
+        }))
+        return { links, meta: sampledMetaOf(request, plan) }
       },
     )
   }
@@ -96,15 +110,14 @@ export const journeysRoute =
 async function readJourneys(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
-  asked: JourneysAsked,
-  pages: number,
+  { pages, ...asked }: JourneysAsked & { readonly pages: number },
+  counted: RolledDays | null,
 ): Promise<JourneyRow[]> {
-  const { rows } = await readRollup(queryExecutor, plan)
-  if (!rows) return queryExecutor.rows<JourneyRow>(journeysQuery(plan, asked))
+  if (!counted) return queryExecutor.rows<JourneyRow>(journeysQuery(plan, asked))
   const named = await queryExecutor.rows<JourneyPageRow>(
-    journeyPagesQuery(plan, asked, pages, rows),
+    journeyPagesQuery(plan, asked, pages, counted),
   )
-  return queryExecutor.rows<JourneyRow>(countedJourneysQuery(plan, asked, named, rows))
+  return queryExecutor.rows<JourneyRow>(countedJourneysQuery(plan, asked, named, counted))
 }
 
 /** Returns the steps between the most visited pages of each position; all other pages are one. */

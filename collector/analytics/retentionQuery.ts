@@ -9,7 +9,7 @@ import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate, namesOf } from './filterPredicate.ts'
 import { rolledFields, wholeDay } from './rollup/countedFields.ts'
 import { rolledSettings } from './rollup/eventFigures.ts'
-import { type RolledDays, type Rollup, rolledRows } from './rollup/rolledDays.ts'
+import { noRollup, type RolledDays, type Rollup, rolledRows } from './rollup/rolledDays.ts'
 import { zeroUuid } from './rollup/runs.ts'
 import { inSpans } from './rollup/spans.ts'
 import { joinNumbers, visitorSql } from './rollup/visitorNumbers.ts'
@@ -46,15 +46,20 @@ export function retentionQuery(
   plan: AnalyticsPlan,
   coming: Coming,
   starts: readonly number[],
-  { events, rows }: Pick<Rollup, 'events' | 'rows'> = { events: null, rows: null },
+  rollup: Counts = noRollup,
 ): Query {
   const { bind, params } = bindings()
   const asked = { plan, coming, starts, bind }
-  const ofSessions = selectsSessions(plan) && hasNoFilters(coming)
-  const counted = ofSessions
-    ? rows && visitsOfRows(asked, rows)
-    : events && isCounted(coming) && visitsOfDays(asked, events)
-  const visits = counted || (ofSessions ? visitsOfSessions(asked) : visitsOfEvents(asked))
+  const { events, rows } = rollup
+  const ofSessions = isOfSessions(plan, coming)
+  const isOfCounts = readsCounts(plan, coming, rollup)
+  const visits = isOfCounts
+    ? ofSessions
+      ? visitsOfRows(asked, rows!)
+      : visitsOfDays(asked, events!)
+    : ofSessions
+      ? visitsOfSessions(asked)
+      : visitsOfEvents(asked)
   return {
     sql: `SELECT cohort, again, count() AS visitors
 FROM (
@@ -67,7 +72,7 @@ HAVING max(begins)
 )
 ARRAY JOIN arrayFilter(place -> place >= cohort, bitPositionsToArray(bitOr(returned, bitShiftLeft(toUInt64(1), cohort)))) AS again
 GROUP BY cohort, again
-ORDER BY cohort, again${counted ? `\n${rolledSettings}` : ''}`,
+ORDER BY cohort, again${isOfCounts ? `\n${rolledSettings}` : ''}`,
     params,
   }
 }
@@ -79,8 +84,18 @@ interface Asked {
   readonly bind: Bind
 }
 
-const hasNoFilters = ({ first, returning }: Coming): boolean =>
-  first.length === 0 && returning.length === 0
+type Counts = Pick<Rollup, 'events' | 'rows'>
+
+/** Whether sessions decide, without the fields of their events. */
+const isOfSessions = (plan: AnalyticsPlan, { first, returning }: Coming): boolean =>
+  selectsSessions(plan) && first.length === 0 && returning.length === 0
+
+/** Whether retentionQuery reads counts of days. */
+export const readsCounts = (
+  plan: AnalyticsPlan,
+  coming: Coming,
+  { events, rows }: Counts,
+): boolean => (isOfSessions(plan, coming) ? rows !== null : events !== null && isCounted(coming))
 
 /** Returns SQL of the place of an interval: the last one that does not start after a value (SQL). */
 function placeSql(value: string, starts: readonly number[], bind: Bind): string {

@@ -1,6 +1,7 @@
 /** The events of sessions, in order: those of counted sessions from `counted_sessions`, and of other times from events. */
 import type { Bind } from '../events/query/bind.ts'
 import type { Filter } from '../events/query/filter.ts'
+import { inSample, sampleOf } from '../events/query/filterSql.ts'
 import { millisOf } from '../events/query/sessionSplit.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
@@ -40,13 +41,17 @@ export function sessionSteps(
   { isComplete }: { isComplete: boolean },
   bind: Bind,
 ): string {
-  const { sql, met } = sessionsSql(plan, bind, { hasTypes: true, closedOn: rolled.scanned })
+  const { oneVisitorOf, ...all } = plan
+  const { sql, met } = sessionsSql(all, bind, { hasTypes: true, closedOn: rolled.scanned })
+  // The number decides for its visitor in counted sessions and in others.
+  const place = `if(number = 0, ${sampleOf('_cookie_id')}, ${sampleOf('number')})`
+  const ofScanned = inSample(oneVisitorOf, place, bind)
   return `SELECT number, toUUID('${zeroUuid}') AS _cookie_id, ${stepNames.join(', ')}
 FROM counted_sessions
-WHERE ${['sessions = 1', ...storedSessions(plan, rolled, bind)].join('\n  AND ')}
+WHERE ${['sessions = 1', ...storedSessions(plan, rolled, bind), ...inSample(oneVisitorOf, 'sample', bind)].join('\n  AND ')}
 UNION ALL
 SELECT number, _cookie_id, ${stepColumns(isComplete ? '_session' : met).join(', ')}
 FROM (
 ${sql}
-) AS sessions ${joinScannedNumbers(plan, rolled, bind)}`
+) AS sessions ${joinScannedNumbers(all, rolled, bind)}${ofScanned.map((sql) => `\nWHERE ${sql}`).join('')}`
 }

@@ -1,6 +1,6 @@
 import { type Bind, bindings } from '../../events/query/bind.ts'
 import { hourOfEvent } from '../../events/query/dayFingerprints.ts'
-import { selectionConditions, sessionFieldSql } from '../../events/query/filterSql.ts'
+import { sampleOf, selectionConditions, sessionFieldSql } from '../../events/query/filterSql.ts'
 import { dayOfSql, startOfDay } from '../../events/query/localDays.ts'
 import type { Bots } from '../../events/query/selection.ts'
 import { millisOf, restMs } from '../../events/query/sessionSplit.ts'
@@ -292,9 +292,9 @@ function sessionRowsInsert(
   const cookies = `SELECT cookie_id FROM events WHERE ${selectionConditions(lately, bind).join(' AND ')}`
   const fields = storedSessionFields.map(sessionFieldSql)
   return {
-    sql: `INSERT INTO counted_sessions (project_id, date, run_id, since, number, ${[...figuresOfRows, ...fields, ...stepNames].join(', ')})
+    sql: `INSERT INTO counted_sessions (project_id, date, run_id, since, number, sample, ${[...figuresOfRows, ...fields, ...stepNames].join(', ')})
 SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(closingHour(millisOf('_session[-1]')), counted, bind)},
-  ${dateSql('row.1')}, number, ${[columns, ...fields, ...steps].join(', ')}
+  ${dateSql('row.1')}, number, ${sampleOf('number')}, ${[columns, ...fields, ...steps].join(', ')}
 FROM (
 ${sessions.sql}
 ) AS sessions ${joinNumbers('_cookie_id', projectId, cookies)}

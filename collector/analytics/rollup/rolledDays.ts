@@ -47,7 +47,8 @@ const daysMin = 2
  */
 const daysByHour = 1
 
-const nothing: Rollup = { events: null, sessions: null, rows: null }
+/** Nothing is read from counts. */
+export const noRollup: Rollup = { events: null, sessions: null, rows: null }
 
 /**
  * Days and hours of a plan's window with counts that equal their current events. Null if nothing can be read
@@ -62,10 +63,10 @@ export async function readRollup(
   const { startMs, endMs } = window
   const [firstDay, lastDay] = [dayOf(startMs, zone), dayOf(endMs, zone)]
   const isWhole = startOfDay(firstDay, zone) === startMs && lastDay - firstDay >= daysMin
-  if (projectId === null || campaignId !== null || filters.length > 0 || !isWhole) return nothing
+  if (projectId === null || campaignId !== null || filters.length > 0 || !isWhole) return noRollup
   const isOfSessions = sessionFilters.length > 0
   const isStored = sessionFilters.every(({ field }) => storedSessionFields.includes(field!.name))
-  if (isOfSessions && !(isStored && bots === 'excluded')) return nothing
+  if (isOfSessions && !(isStored && bots === 'excluded')) return noRollup
   const [fingerprints, runs] = await Promise.all([
     readDayFingerprints(
       reader,

@@ -11,7 +11,10 @@ import { eventsWithSessions, isAboutSessions } from './sessions.ts'
  * groups. `declared` is the WITH before SELECT.
  */
 export function eventsSource(
-  plan: Pick<Selection, 'scope' | 'window' | 'filters' | 'sessionFilters' | 'bots'> & {
+  plan: Pick<
+    Selection,
+    'scope' | 'window' | 'filters' | 'sessionFilters' | 'bots' | 'oneVisitorOf'
+  > & {
     readonly distinct?: readonly Field[]
     /** Session fields that are also columns. */
     readonly sessionNames?: readonly string[]

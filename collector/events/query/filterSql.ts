@@ -26,6 +26,7 @@ export function selectionConditions(
     filters,
     sessionFilters = [],
     bots,
+    oneVisitorOf,
     order = 'desc',
   }: Selection & { order?: Order },
   bind: Bind,
@@ -40,6 +41,7 @@ export function selectionConditions(
     `${timeColumn(order)} >= ${timeOf(order, bind('Int64', window.startMs))}`,
     `${timeColumn(order)} < ${timeOf(order, bind('Int64', window.endMs))}`,
     ...botsCondition(bots),
+    ...sampleCondition(oneVisitorOf, 'cookie_id', bind),
     ...filterConditions(filters, organizationId, bind),
     ...(sessionFilters.length > 0 ? [isSelected] : []),
   ]
@@ -63,6 +65,27 @@ export function botsCondition(bots: Bots = 'included'): readonly string[] {
   if (bots === 'included') return []
   return [bots === 'only' ? 'is_bot' : 'NOT is_bot']
 }
+
+/** Returns the condition of visitors (SQL) in a sample; none for all visitors. */
+export const sampleCondition = (
+  oneVisitorOf: number | undefined,
+  visitor: string,
+  bind: Bind,
+): readonly string[] => inSample(oneVisitorOf, sampleOf(visitor), bind)
+
+/** The most visitors of which a sample has one. The size of every sample divides it. */
+export const sampleParts = 1_000
+
+/** Returns SQL of the place of a visitor (SQL) among the parts of samples. */
+export const sampleOf = (visitor: string): string => `sipHash64(${visitor}) % ${sampleParts}`
+
+/** Returns the condition of a place (SQL) among the parts; none for all visitors. */
+export const inSample = (
+  oneVisitorOf: number | undefined,
+  place: string,
+  bind: Bind,
+): readonly string[] =>
+  oneVisitorOf === undefined ? [] : [`${place} < ${bind('UInt32', sampleParts / oneVisitorOf)}`]
 
 /** Returns filters as conditions over rows of `events`; the organization is SQL. */
 export function filterConditions(

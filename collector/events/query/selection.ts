@@ -22,6 +22,8 @@ export interface Selection {
   readonly sessionFilters?: readonly Filter[]
   /** Absent: included. */
   readonly bots?: Bots
+  /** Reads one of so many visitors, chosen by a hash. Absent: all. */
+  readonly oneVisitorOf?: number
 }
 
 /** A page of events. */

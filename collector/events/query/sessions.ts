@@ -8,7 +8,13 @@ import type { Scope } from '../../api/access/policy.ts'
 import type { Bind } from './bind.ts'
 import type { Column } from './columns.ts'
 import type { Filter } from './filter.ts'
-import { botsCondition, isSelected, projectCondition, sessionFilterCondition } from './filterSql.ts'
+import {
+  botsCondition,
+  isSelected,
+  projectCondition,
+  sampleCondition,
+  sessionFilterCondition,
+} from './filterSql.ts'
 import { type Order, orderBy } from './order.ts'
 import { fitFlags, selectedSessionsSql } from './selectedSessions.ts'
 import type { Selection } from './selection.ts'
@@ -77,13 +83,14 @@ const columnsNeeded = ['project_id', 'cookie_id', 'source', 'event_type', 'ts_mi
  * several pixels of a project. If a read excludes bots, sessions consist only of other events.
  */
 export const visitorsOf = (
-  { scope, bots }: Pick<Selection, 'scope' | 'bots'>,
+  { scope, bots, oneVisitorOf }: Pick<Selection, 'scope' | 'bots' | 'oneVisitorOf'>,
   bind: Bind,
 ): readonly string[] => [
   `organization_id = ${bind('UUID', scope.organizationId)}`,
   ...projectCondition(scope, bind),
   "source = 'pixel'",
   ...botsCondition(bots),
+  ...sampleCondition(oneVisitorOf, 'cookie_id', bind),
 ]
 
 /**
@@ -92,7 +99,10 @@ export const visitorsOf = (
  * alone, it only finds the selected sessions. `declared` is the WITH before SELECT.
  */
 export function eventsWithSessions(
-  plan: Pick<Selection, 'scope' | 'window' | 'bots' | 'filters' | 'sessionFilters'> & {
+  plan: Pick<
+    Selection,
+    'scope' | 'window' | 'bots' | 'filters' | 'sessionFilters' | 'oneVisitorOf'
+  > & {
     readonly sessionNames?: readonly string[]
   },
   names: readonly string[],

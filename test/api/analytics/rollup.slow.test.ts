@@ -64,14 +64,27 @@ function visits(
 }
 
 type Query = Record<string, string>
-async function analytics(path: string, query: Query): Promise<Row> {
-  const answer = await events.app.inject({
-    url: `/api/v1/analytics/${path}?${new URLSearchParams(query)}`,
-  })
+async function analytics(path: string, { steps, ...query }: Query): Promise<Row> {
+  const url = `/api/v1/analytics/${path}`
+  const answer = await events.app.inject(
+    steps === undefined
+      ? { url: `${url}?${new URLSearchParams(query)}` }
+      : { method: 'POST', url, payload: payloadOf(steps, query) },
+  )
   if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
   const { meta: _, ...figures } = answer.json()
   return figures
 }
+
+/** The body of a request for a funnel. */
+const payloadOf = (steps: string, { start_ms, end_ms, include_bots, ...query }: Query) => ({
+  ...query,
+  start_ms: Number(start_ms),
+  end_ms: Number(end_ms),
+  include_bots: include_bots === 'true',
+  steps: steps.split(' '),
+  within_ms: 2 * dayMs,
+})
 
 const dimensions =
   'page_path,country,event_type,resolved,entry_page,exit_page,source,channel,utm_source,device_type'
@@ -96,6 +109,14 @@ const comings: Query[] = [
   { first: 'page_path:in:/|/docs', returning: 'event_type:in:page_view|click' },
   { returning: 'page_path:eq:/pricing' },
   { first: 'country:eq:DE' },
+]
+
+/** Steps of funnels: prepared sessions have the fields of the first three. */
+const funnels = [
+  'event_type:eq:page_view event_type:eq:click',
+  'page_path:in:/|/docs page_path:eq:/pricing',
+  'event_type:eq:click,page_path:ne:/docs event_type:eq:page_view,page_path:like:/%',
+  'event_type:eq:page_view,country:eq:DE event_type:eq:click',
 ]
 
 /** All figures of a window, and the same with a filter that every event meets, which no count of days answers. */
@@ -134,6 +155,8 @@ async function expectSame(
         ...comings[filter ? 0 : below(comings.length)],
       },
     ],
+    ['funnel', { steps: funnels[below(funnels.length)]! }],
+    ['journeys', { pages: '50', ...(below(2) === 0 && { start: '/pricing' }) }],
   ] as const) {
     const asked = { ...query, ...more, ...(filter && { filter }) }
     const everything = 'event_type:ne:video'

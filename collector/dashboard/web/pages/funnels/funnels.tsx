@@ -5,6 +5,7 @@ import { Page } from '../../components/page.tsx'
 import { lazyPage } from '../../lazyPage.tsx'
 import { changeParams } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
+import { Estimate } from '../../view/estimate.tsx'
 import { textOf } from '../../view/filterText.ts'
 import { readFunnel, withins } from '../../view/funnelView.ts'
 import { useView } from '../../view/view.ts'
@@ -66,12 +67,15 @@ export function Funnels({ projectId }: { projectId: string }) {
           <AsyncView query={funnel} lines={6}>
             {(found) =>
               found && (
-                <FunnelTable
-                  projectId={projectId}
-                  within={within}
-                  steps={found.steps}
-                  isStale={funnel.isStale}
-                />
+                <>
+                  <Estimate fraction={found.meta.sample_fraction} />
+                  <FunnelTable
+                    projectId={projectId}
+                    within={within}
+                    steps={found.steps}
+                    isStale={funnel.isStale}
+                  />
+                </>
               )
             }
           </AsyncView>

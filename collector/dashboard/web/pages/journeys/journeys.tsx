@@ -3,6 +3,7 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { changeParams, useParams } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
+import { Estimate } from '../../view/estimate.tsx'
 import { NoEvents } from '../../view/noEvents.tsx'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
@@ -26,11 +27,14 @@ export function Journeys({ projectId }: { projectId: string }) {
           )}
         </ViewBar>
         <AsyncView query={journeys} lines={10}>
-          {({ links }) =>
+          {({ links, meta }) =>
             links.length === 0 ? (
               <NoEvents projectId={projectId} />
             ) : (
-              <JourneyChart links={links} isStale={journeys.isStale} />
+              <>
+                <Estimate fraction={meta.sample_fraction} />
+                <JourneyChart links={links} isStale={journeys.isStale} />
+              </>
             )
           }
         </AsyncView>

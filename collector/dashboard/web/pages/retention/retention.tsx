@@ -3,6 +3,7 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { changeParams, useParams } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
+import { Estimate } from '../../view/estimate.tsx'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { CohortTable } from './cohortTable.tsx'
@@ -40,13 +41,16 @@ export function Retention({ projectId }: { projectId: string }) {
         </ViewBar>
         <AsyncView query={retention} lines={8}>
           {({ interval, cohorts, meta }) => (
-            <CohortTable
-              projectId={projectId}
-              interval={interval}
-              cohorts={cohorts}
-              isOpen={meta.end_ms >= Date.now() - 60_000}
-              isStale={retention.isStale}
-            />
+            <>
+              <Estimate fraction={meta.sample_fraction} />
+              <CohortTable
+                projectId={projectId}
+                interval={interval}
+                cohorts={cohorts}
+                isOpen={meta.end_ms >= Date.now() - 60_000}
+                isStale={retention.isStale}
+              />
+            </>
           )}
         </AsyncView>
       </div>
