@@ -93,7 +93,7 @@ export async function buildDashboard({ outDir }) {
   )
 }
 
-/** Reads flags of countries and icons of browsers, by file name. */
+/** Reads flags of countries and icons of browsers and sources, by file name. */
 async function readIcons() {
   const of = async (folder, prefix) =>
     Promise.all(
@@ -107,6 +107,7 @@ async function readIcons() {
   return [
     ...(await of(join(flagsPackage, '../3x2'), 'flag')),
     ...(await of(at('web/icons'), 'browser')),
+    ...(await of(at('web/icons/sources'), 'source')),
   ]
 }
 

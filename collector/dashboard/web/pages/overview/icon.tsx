@@ -7,7 +7,16 @@ declare const FLAGS_VERSION: string
 /** The browsers that have an icon of their own. */
 const browsers = ['brave', 'chrome', 'firefox', 'opera', 'safari', 'vivaldi']
 
-/** The flag of a country or the icon of a browser, from our own origin; nothing for other values. */
+/** Sources with an icon of their own: the names of files, which are the names of sources. */
+const sources = new Set(
+  'baidu bluesky brave-search claude deepseek direct discord duckduckgo ecosia facebook gemini gmail google hacker-news instagram kagi mastodon mistral naver perplexity pinterest proton-mail qwant quora reddit snapchat startpage telegram threads tiktok tumblr twitch vimeo vk whatsapp x youtube'.split(
+    ' ',
+  ),
+)
+/** Sources whose icon is an envelope. */
+const mails = ['newsletter', 'outlook', 'yahoo-mail', 'gmx', 'web.de', 'yandex-mail']
+
+/** The flag of a country, or the icon of a browser or source, from our own origin; nothing for other values. */
 export function Icon({ dimension, value }: { dimension: Dimension; value: string }) {
   const name = iconOf(dimension, value)
   if (!name) return null
@@ -35,6 +44,10 @@ export const Country = ({ code }: { code: string }) => (
 
 function iconOf(dimension: Dimension, value: string): string | null {
   if (dimension === 'country') return /^[A-Z]{2}$/.test(value) ? `flag-${value}` : null
+  if (dimension === 'source') {
+    const name = value.toLowerCase().replaceAll(' ', '-')
+    return `source-${sources.has(name) ? name : mails.includes(name) ? 'email' : 'other'}`
+  }
   if (dimension !== 'browser') return null
   const words = value.toLowerCase().split(' ')
   return `browser-${browsers.find((browser) => words.includes(browser)) ?? 'other'}`
