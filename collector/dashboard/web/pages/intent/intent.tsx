@@ -2,7 +2,7 @@ import { api } from '../../api.ts'
 import { records } from '../../components/amounts.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { DataTable } from '../../components/dataTable.tsx'
-import { Page } from '../../components/page.tsx'
+import { Page, Section } from '../../components/page.tsx'
 import { dateText } from '../../format.ts'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { setUrl, urlValue } from '../../urlState.ts'
@@ -88,37 +88,41 @@ function Topics({ projectId }: { projectId: string }) {
                 label={topics.find(({ topic }) => topic === chosen)?.label ?? chosen}
               />
             )}
-            <DataTable
-              caption={`Topics of the last ${days} days`}
-              columns={[
-                { name: 'topic', label: 'Topic', value: ({ label }: Topic) => label },
-                {
-                  name: 'signals',
-                  label: 'Signals',
-                  isNumber: true,
-                  value: ({ signals }: Topic) => signals,
-                  show: ({ signals }: Topic) => records(signals),
-                },
-                {
-                  name: 'days',
-                  label: 'Days with signals',
-                  isNumber: true,
-                  value: ({ days }: Topic) => days,
-                },
-                {
-                  name: 'latest',
-                  label: 'Latest',
-                  value: ({ latest }: Topic) => latest,
-                  show: ({ latest }: Topic) => dateText(latest),
-                },
-              ]}
-              rows={topics}
-              keyOf={({ topic }) => topic}
-              open={({ topic }) => setUrl({ topic })}
-            />
+            {chosen ? <Section title="Topics">{table(topics)}</Section> : table(topics)}
           </>
         )
       }
     </AsyncView>
   )
 }
+
+const table = (topics: readonly Topic[]) => (
+  <DataTable
+    caption={`Topics of the last ${days} days`}
+    columns={[
+      { name: 'topic', label: 'Topic', value: ({ label }: Topic) => label },
+      {
+        name: 'signals',
+        label: 'Signals',
+        isNumber: true,
+        value: ({ signals }: Topic) => signals,
+        show: ({ signals }: Topic) => records(signals),
+      },
+      {
+        name: 'days',
+        label: 'Days with signals',
+        isNumber: true,
+        value: ({ days }: Topic) => days,
+      },
+      {
+        name: 'latest',
+        label: 'Latest',
+        value: ({ latest }: Topic) => latest,
+        show: ({ latest }: Topic) => dateText(latest),
+      },
+    ]}
+    rows={topics}
+    keyOf={({ topic }) => topic}
+    open={({ topic }) => setUrl({ topic })}
+  />
+)
