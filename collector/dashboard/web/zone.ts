@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals'
 import { type TimeZone, utc } from '../../platform/timeZone.ts'
-import { presentZone } from './view/zoneNames.ts'
 
 /** The time zone of the project on the page; UTC on other pages. */
 export const zone = signal<TimeZone>(utc)
@@ -9,4 +8,4 @@ export const zone = signal<TimeZone>(utc)
 export const zoneText = (): string =>
   zone.value.name === 'UTC'
     ? 'UTC'
-    : `${presentZone(zone.value.name).split('/').at(-1)!.replaceAll('_', ' ')} time`
+    : `${zone.value.name.split('/').at(-1)!.replaceAll('_', ' ')} time`
