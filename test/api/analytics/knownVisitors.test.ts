@@ -11,7 +11,7 @@ const minuteMs = 60_000
 /** Six visitors of a day, whose visits touch the midnights and the change of the clocks. */
 function knownVisitors({ date, hours }: (typeof changes)[number]): Row[] {
   const day = Date.parse(date)
-  // In Los Angeles the day begins with the offset of before, and ends with that of after.
+  // In Los Angeles the day begins and ends with different offsets.
   const begins = day + (hours === 25 ? 7 : 8) * hourMs
   const ends = begins + hours * hourMs
   const change = begins + 2 * hourMs

@@ -28,7 +28,7 @@ export const ofEvents: Record<string, (event: Seen, session: Session) => boolean
   'is_entry:eq:true': (event, { views }) => event === views[0],
 }
 
-/** What a request asks for. */
+/** The parameters of a request, and its filters by kind. */
 export interface Asked {
   readonly startMs: number
   readonly endMs: number

@@ -15,8 +15,8 @@ import { groupsBy, isView, randomVisits, type Seen, sessionsOf } from './naiveSe
 import { type Ask, changes, hourMs, openProject, zones } from './zonedProject.ts'
 
 /**
- * Every figure of the dashboard, filtered by fields of sessions, in several time zones and around both times that
- * clocks change, against a naive look at each event of ten thousand random sessions.
+ * Every figure of the dashboard, filtered by fields of sessions, against a naive look at ten thousand random sessions.
+ * The zones differ, and clocks change in both directions.
  */
 let events: Awaited<ReturnType<typeof openEvents>>
 let ask: Ask

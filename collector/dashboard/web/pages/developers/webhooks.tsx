@@ -38,7 +38,7 @@ export function Webhooks({ projectId }: { projectId: string }) {
   return (
     <Page
       title="Webhooks"
-      lead="Signed messages when an audience is built, a list is imported, an export has run, a budget is reached, a pixel goes silent or an alert is raised."
+      lead="Signed messages about audiences, lists, exports, budgets, silent pixels and alerts."
       actions={webhooks.value?.length !== 0 && create}
     >
       <div class="wide">

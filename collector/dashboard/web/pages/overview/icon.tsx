@@ -8,11 +8,45 @@ declare const FLAGS_VERSION: string
 const browsers = ['brave', 'chrome', 'firefox', 'opera', 'safari', 'vivaldi']
 
 /** Sources with an icon of their own: the names of files, which are the names of sources. */
-const sources = new Set(
-  'baidu bluesky brave-search claude deepseek direct discord duckduckgo ecosia facebook gemini gmail google hacker-news instagram kagi mastodon mistral naver perplexity pinterest proton-mail qwant quora reddit snapchat startpage telegram threads tiktok tumblr twitch vimeo vk whatsapp x youtube'.split(
-    ' ',
-  ),
-)
+const sources = new Set([
+  'baidu',
+  'bluesky',
+  'brave-search',
+  'claude',
+  'deepseek',
+  'direct',
+  'discord',
+  'duckduckgo',
+  'ecosia',
+  'facebook',
+  'gemini',
+  'gmail',
+  'google',
+  'hacker-news',
+  'instagram',
+  'kagi',
+  'mastodon',
+  'mistral',
+  'naver',
+  'perplexity',
+  'pinterest',
+  'proton-mail',
+  'qwant',
+  'quora',
+  'reddit',
+  'snapchat',
+  'startpage',
+  'telegram',
+  'threads',
+  'tiktok',
+  'tumblr',
+  'twitch',
+  'vimeo',
+  'vk',
+  'whatsapp',
+  'x',
+  'youtube',
+])
 /** Sources whose icon is an envelope. */
 const mails = ['newsletter', 'outlook', 'yahoo-mail', 'gmx', 'web.de', 'yandex-mail']
 
