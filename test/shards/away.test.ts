@@ -4,7 +4,10 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { QueryExecutor } from '../../collector/api/access/queryExecutor.ts'
 import { createCompleteUntil } from '../../collector/events/query/completeUntil.ts'
+import { nameProjects } from '../../collector/events/query/projects.ts'
+import type { EventsPlan } from '../../collector/events/query/selection.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { ShipLeases } from '../../collector/ingest/shipper/shipLeases.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
@@ -291,6 +294,19 @@ test('complete_until and reads of a project on other shards do not wait for the 
   expect(await idsOf(ofHere.projectId)).toEqual(stays)
   for (const waits of [ofGone, ofBoth])
     await expect(idsOf(waits.projectId)).rejects.toSatisfy(isUnavailable)
+  // A read that names the pixel alone finds its project on the shard of the pixel.
+  const [stored] = await clickhouse.shards[here]!.rows<{ organization_id: string }>({
+    sql: 'SELECT organization_id FROM events_local LIMIT 1',
+    params: {},
+  })
+  const scope = { projectId: null, pixelId: ofHere.pixels[0]!, campaignId: null }
+  const named = await nameProjects(
+    { clickhouse: reader } as QueryExecutor,
+    {
+      scope: { organizationId: stored!.organization_id, ...scope },
+    } as EventsPlan,
+  )
+  expect(named.scope.projectId).toBe(ofHere.projectId)
   const doctor = await examinePostgres(postgresUrl, [])
   expect(doctor.map(({ text }) => text)).toContainEqual(
     expect.stringMatching(

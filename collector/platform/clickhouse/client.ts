@@ -6,7 +6,7 @@ export interface Query {
   readonly sql: string
   readonly params: Readonly<Record<string, unknown>>
   /**
-   * Set if the query reads only events of this pixel, and no other table. With several shards, only the
+   * Set if the query needs only events of this pixel, and no other table. With several shards, only the
    * pixel's shard is queried. The SQL has `{events:Identifier}` for the table, and `params` has `events`.
    */
   readonly pixelId?: string
