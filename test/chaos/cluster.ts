@@ -200,7 +200,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
       kills,
       sentToAll: idsToAll,
       rowsOfThem,
-      ...compareFeed(follower, audited.returned + rowsOfThem),
+      ...compareFeed(follower, audited.returned + rowsOfThem + (probe?.sent ?? 0)),
       asked,
       othersMeasured: probe?.measured ?? 0,
       othersReadableMs: probe?.longestMs ?? 0,

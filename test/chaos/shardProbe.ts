@@ -25,6 +25,8 @@ export class ShardProbe {
   away: number | null = null
   /** While a shard was unavailable: events of the others, and the longest time until one was readable, milliseconds. */
   measured = 0
+  /** Events that were acknowledged. */
+  sent = 0
   longestMs = 0
   readonly #cluster: Cluster
   #running: Promise<unknown> = Promise.resolve()
@@ -56,6 +58,7 @@ export class ShardProbe {
       const beacon = beaconOf(api, [customEvent({}, { event_id: eventId })], { pixel_id: pixelId })
       const sent = await postBeacon(balancer.url, beacon).catch(() => null)
       if (!sent?.ok) continue
+      this.sent++
       const sentAt = performance.now()
       const query = { pixel_id: pixelId, filter: `event_id:eq:${eventId}` }
       while (!this.#isStopped && (await readRows(api, query).catch(() => [])).length === 0)
