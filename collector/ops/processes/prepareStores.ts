@@ -136,6 +136,10 @@ const prepareClickHouse = (
     (error) => !(error instanceof StartError),
     async () => {
       if (isSharded(address)) await postgresPrepared
+      // A single server may be prepared while PostgreSQL is unavailable.
+      await refuseHalfRestoredStores(pool).catch((error) => {
+        if (!isUnavailable(error)) throw error
+      })
       await migrateDatabases(address, clickhouseDatabase, pool, (servers) =>
         log.warn({ servers }, 'servers of ClickHouse cannot be reached'),
       )
