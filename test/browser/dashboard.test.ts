@@ -76,6 +76,17 @@ describe('from the first sign-in to a key that reads its first event', () => {
     await page.getByText('Waiting for the first event').waitFor()
   })
 
+  test('an unreadable request, which anybody can send, is mentioned without turning the light red', async () => {
+    const answer = await fetch(`${dashboard.service.url}/e`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: siteUrl },
+      body: `{"pixel_id":"${page.url().split('/').at(-1)}",`,
+    })
+    expect(answer.status).toBe(400)
+    await page.getByText(/A request could not be read .+: The body is not valid JSON/).waitFor()
+    expect(await page.locator('.activity.waiting').count()).toBe(1)
+  })
+
   test('the pasted snippet sends, and the light turns on by itself', async () => {
     await button(page, 'Copy the snippet').click()
     snippet = await copied(page)
@@ -98,7 +109,7 @@ describe('from the first sign-in to a key that reads its first event', () => {
     const answer = await postBeacon(dashboard.service.url, beacon, { origin: siteUrl })
     expect(answer.status).toBe(200)
     const notice = page.locator('.notice', { hasText: '1 event rejected' })
-    expect(await notice.textContent()).toContain('/event_data/name')
+    expect(await notice.textContent()).toContain('Event name ')
     expect(await violations(page)).toEqual([])
   })
 

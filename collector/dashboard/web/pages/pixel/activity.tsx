@@ -34,6 +34,12 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
           {state === 'waiting' && (
             <p class="meta">Open a page with the snippet. This status updates by itself.</p>
           )}
+          {state === 'waiting' && activity?.last_refusal && isUnreadable(activity.last_refusal) && (
+            <p class="meta">
+              A request could not be read <RelativeTime at={activity.last_refusal.at} />:{' '}
+              {activity.last_refusal.message}
+            </p>
+          )}
           {activity?.first_event_at && activity.last_event_at && (
             <p class="meta">
               {counted(activity.events_last_24h, 'event')} in the last 24 hours, the last one{' '}
@@ -92,9 +98,11 @@ const states = {
   ignored: 'Events arrive, but the project ignores them',
 }
 
+const isUnreadable = ({ error }: NonNullable<Activity['last_refusal']>) => error === 'malformed'
+
 /**
- * Refused: the latest beacon was refused. After the first event, an unreadable request is ignored, because
- * anybody can send one. Ignored: no event was stored, and the project has ignored some.
+ * Refused: the latest beacon was refused. Unreadable requests do not count, because anybody can send one.
+ * Ignored: no event was stored, and the project has ignored some.
  */
 const stateOf = ({
   first_event_at,
@@ -102,8 +110,8 @@ const stateOf = ({
   last_refusal,
   last_ignored,
 }: Activity): keyof typeof states => {
-  const isFromVisitor = last_refusal && (last_refusal.error !== 'malformed' || !first_event_at)
-  if (isFromVisitor && last_refusal.at > (last_event_at ?? '')) return 'refused'
+  const isFromSite = last_refusal && !isUnreadable(last_refusal)
+  if (isFromSite && last_refusal.at > (last_event_at ?? '')) return 'refused'
   if (first_event_at) return 'lit'
   return last_ignored ? 'ignored' : 'waiting'
 }
