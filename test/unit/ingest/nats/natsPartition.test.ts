@@ -4,7 +4,7 @@ import { recordOf } from '../../../harness/record.ts'
 
 const spoolId = '00000000-0000-4000-8000-000000000001'
 
-/** A partition with batches of two messages each, and what it committed, read again and deleted. */
+/** A partition with batches of two messages each, and its commits, repeated reads and deletions. */
 function openPartition(batches: number) {
   const did = { commits: [] as number[][], reads: [] as number[][], purges: [] as number[] }
   const records = (first: number) => [
