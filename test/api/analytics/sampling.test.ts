@@ -30,7 +30,7 @@ import { seededNumbers } from './seededNumbers.ts'
 let events: Awaited<ReturnType<typeof openEvents>>
 const dayMs = 86_400_000
 const start = Date.UTC(2026, 9, 5)
-const days = 14
+const days = 4
 const visitors = 5_000
 let rows = 0
 
@@ -40,23 +40,23 @@ beforeAll(async () => {
   const made: Row[] = []
   for (let visitor = 0; visitor < visitors; visitor++) {
     const cookie_id = randomUUID()
-    let at = start + below((days - 6) * dayMs)
+    let at = start + below((days - 2) * dayMs)
     for (let n = 1 + below(5); n > 0; n--) {
       const [event_type, page_path] = [
         ['page_view', 'click'][below(2)],
         ['/', '/pricing', '/docs'][below(3)],
       ]
       made.push(eventOf(at, 0, { cookie_id, event_type, page_path, event_data: '{}' }))
-      at += [60_000, dayMs][below(2)]! + below(1_000)
+      at += [60_000, dayMs / 4][below(2)]! + below(1_000)
     }
   }
   rows = made.length
   await events.insert(made)
   await countDays(events.clickhouse.live, projectId, {
     eventsMin: 1,
-    nowMs: start + (days - 2) * dayMs,
+    nowMs: start + (days - 1) * dayMs,
   })
-}, 300_000)
+}, 900_000)
 afterAll(() => events.close())
 
 const planOf = (filter?: string): AnalyticsPlan => ({
@@ -91,7 +91,7 @@ async function figuresOf(
   )
   for (const { step, from_page, sessions } of links) add(`${from_page} at ${step}`, sessions)
   if (areCounted) return found
-  const starts = [start, start + 7 * dayMs]
+  const starts = [start, start + dayMs, start + 2 * dayMs]
   const coming = { first: [], returning: [] }
   for (const { cohort, again, visitors } of await live.rows<RetentionRow>(
     retentionQuery(plan, coming, starts),
