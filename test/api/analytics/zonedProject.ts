@@ -1,6 +1,9 @@
+import { setTimeout } from 'node:timers/promises'
 import { type openEvents, organizationId } from '../events/harness.ts'
 
 /** What tests of figures in several time zones share. */
+
+const triesMax = 20
 
 export const hourMs = 3_600_000
 export const zones = ['UTC', 'America/Los_Angeles', 'Asia/Kathmandu'] as const
@@ -29,11 +32,18 @@ export async function openProject(
     const query = new URLSearchParams(
       Object.entries(asked).map(([name, value]) => [name, String(value)]),
     )
-    const answer = await app.inject(
-      method === 'GET'
-        ? { url: `/api/v1/analytics/${path}?${query}` }
-        : { method, url: `/api/v1/analytics/${path}`, payload: asked },
-    )
+    const send = () =>
+      app.inject(
+        method === 'GET'
+          ? { url: `/api/v1/analytics/${path}?${query}` }
+          : { method, url: `/api/v1/analytics/${path}`, payload: asked },
+      )
+    let answer = await send()
+    // A busy machine may drop a connection to a store, which the answer asks to repeat.
+    for (let tries = 1; answer.statusCode === 503 && tries < triesMax; tries++) {
+      await setTimeout(500)
+      answer = await send()
+    }
     if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
     return answer.json()
   }
