@@ -309,7 +309,7 @@ export class Shipper {
     const rest = lineSetOf(lines, waiting.lists)
     if (rest.size > 0) {
       this.#partition.park(position)
-      const version = batch.version ?? batch.split?.version
+      const version = batch.version === undefined ? batch.split?.version : batch.version
       this.#waiting.set({ position, oldestAt, rest, shards: waiting.shards, version })
       this.#shipped.doubtServers(waiting.shards)
     } else {
