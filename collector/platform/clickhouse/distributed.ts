@@ -53,16 +53,14 @@ export async function requireCluster(
   database: string,
 ): Promise<void> {
   const replicas = await replicasOf(clickhouse, { name, shards })
-  const counts = shards.map(
-    (_, index) => replicas.filter(({ shard_num }) => shard_num === index + 1).length,
-  )
-  const isAsNamed =
-    replicas.length === shards.flat().length &&
-    shards.every(({ length }, index) => length === counts[index])
-  if (!isAsNamed) {
-    const found = replicas.length === 0 ? 'none' : counts.join(' + ')
+  const numbers = [...new Set(replicas.map(({ shard_num }) => shard_num))]
+  const found = numbers
+    .map((number) => replicas.filter(({ shard_num }) => shard_num === number).length)
+    .join(' + ')
+  const named = shards.map(({ length }) => length).join(' + ')
+  if (found !== named) {
     throw new StartError(
-      `CLICKHOUSE_SHARDS names ${shards.map(({ length }) => length).join(' + ')} servers, but remote_servers of its configuration has ${found} as cluster "${name}" (CLICKHOUSE_CLUSTER)`,
+      `CLICKHOUSE_SHARDS names ${named} servers, but remote_servers of its configuration has ${found || 'none'} as cluster "${name}" (CLICKHOUSE_CLUSTER)`,
     )
   }
   // ClickHouse resolves the dictionaries of a query in the default database.

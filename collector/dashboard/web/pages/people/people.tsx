@@ -13,8 +13,8 @@ import { useQuery } from '../../useQuery.ts'
 import { readFunnelStep } from '../../view/funnelView.ts'
 import { isAboutSessions, recordsQuery, useView, type ViewQuery } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
-import { Browsers } from './browsers.tsx'
 
+const Browsers = lazyPage(() => import('./browsers.tsx').then(({ Browsers }) => Browsers))
 const IdentityExplorer = lazyPage(() =>
   import('./identityExplorer.tsx').then(({ IdentityExplorer }) => IdentityExplorer),
 )
