@@ -22,7 +22,8 @@ import {
   readManifest,
   writeManifest,
 } from './manifest.ts'
-import { bytesOf, type ObjectStore, ObjectWriter, openObjectStore } from './objectStore.ts'
+import { bytesOf, type ObjectStore, ObjectWriter } from './objectStore.ts'
+import { openObjectStore } from './openObjectStore.ts'
 import { type ShardServer, withShardServers } from './shardServers.ts'
 import { dropSnapshots, type Snapshot, takeSnapshots } from './snapshotClickHouse.ts'
 

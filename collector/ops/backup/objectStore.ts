@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Config } from '../../config.ts'
 import { StartError } from '../../platform/startError.ts'
-import { openDirectoryStore } from './directoryStore.ts'
 
 /**
  * The files of backups: `objects/…` with the content, and `backups/…` with the manifests. The same bytes are stored
@@ -24,20 +22,6 @@ export type Folder = (typeof folders)[number]
 
 /** The largest object. Larger contents are split, so that memory can hold an object. */
 export const objectBytesMax = 64 * 1024 * 1024
-
-/** Opens the store in `directory`, or without one that of FOOTFALL_BACKUP_S3_*. Throws StartError if there is none. */
-export async function openObjectStore(
-  { backupS3 }: Pick<Config, 'backupS3'>,
-  directory: string | undefined,
-): Promise<ObjectStore> {
-  if (directory !== undefined) return openDirectoryStore(directory)
-  if (!backupS3)
-    throw new StartError(
-      'name a directory for backups, or set FOOTFALL_BACKUP_S3_BUCKET, _ACCESS_KEY_ID and _SECRET_ACCESS_KEY',
-    )
-  const { openS3ObjectStore } = await import('./s3ObjectStore.ts')
-  return openS3ObjectStore(backupS3)
-}
 
 /**
  * The name of an object: its identity, the hash of its bytes and their number. So the list of a store tells which
