@@ -17,10 +17,11 @@ export function SegmentPicker({ view: { filters } }: { view: View }) {
   const segments = useSegments(projectId)
   const [isEditing, setEditing] = useState(false)
   const chosen = segments.find(({ filter }) => filters.includes(filter))
-  if (!projectId || (segments.length === 0 && filters.length === 0)) return null
+  if (!projectId) return null
   return (
     <>
       <select
+        class="segment"
         aria-label="Segment"
         value={chosen?.segment_id ?? ''}
         onChange={({ currentTarget }) => {
