@@ -1,15 +1,18 @@
 import { type Bind, bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
 import { pathIntoEventData } from '../events/query/filter.ts'
-import { payloadOf, selectionConditions } from '../events/query/filterSql.ts'
+import { type Payload, payloadOf, selectionConditions } from '../events/query/filterSql.ts'
 import { freeSql } from '../events/query/freeAnswers.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
+import { eventRows } from './eventRows.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate, namesOf } from './filterPredicate.ts'
 import { type GoalCounts, goalValue, visitorGoalColumns } from './goalColumns.ts'
 import type { GoalConditions } from './goals.ts'
 import { rolledFigures, rolledSettings, rolledTotalColumns } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
+import { visitorsOfRows } from './sessionRows.ts'
+import { columnOfDimension, storedPayload } from './storedEvents.ts'
 import { type Totals, totalColumns } from './totalsQuery.ts'
 
 /** A value of a dimension. */
@@ -21,22 +24,26 @@ export interface BreakdownRow extends Totals, Partial<GoalCounts> {
 /** The parameters for reading values of dimensions. */
 export interface BreakdownAsked {
   readonly limit: number
+  /** Counts of days, which have the dimensions. */
   readonly rolled?: RolledDays | null
+  /** Rows of `counted_sessions`, which have the dimensions and the goal. */
+  readonly rows?: RolledDays | null
   readonly goal?: GoalConditions | null
 }
 
 /**
  * Selects the values of several fields with the most visitors, and one more than the limit. Fields are names
- * of the field table or paths into event_data. One scan reads them all. With counts of days, these have all
- * of the fields. With a goal, another scan finds the visitors who reach it.
+ * of the field table or paths into event_data. One scan reads them all. With a goal, another scan finds the visitors who
+ * reach it; it needs the events.
  */
 export function breakdownsQuery(
   plan: AnalyticsPlan,
   fields: readonly string[],
-  { limit, rolled = null, goal = null }: BreakdownAsked,
+  { limit, rolled = null, rows = null, goal = null }: BreakdownAsked,
 ): Query {
   const { bind, params } = bindings()
-  const dimensions = fields.map((name) => dimensionOf(name, bind))
+  const payload = rows ? storedPayload(bind) : payloadOf([], bind)
+  const dimensions = fields.map((name) => dimensionOf(name, bind, payload))
   const scanned = dimensionColumns(dimensions)
   const sets = groupingSets(dimensions)
   const select = () => {
@@ -50,6 +57,13 @@ export function breakdownsQuery(
       return `SELECT dimension, value, ${rolledTotalColumns}
 FROM ${rolledFigures(plan, rolled, by, bind)}
 GROUP BY dimension, value`
+    }
+    if (rows) {
+      const read = ['event_type' as const, ...fields.map(columnOfDimension)]
+      return `SELECT ${[...scanned, 'count() AS events', `${visitorsOfRows} AS visitors`, "countIf(event_type = 'page_view') AS page_views"].join(',\n  ')}
+FROM (
+${eventRows(plan, rows, [...new Set(read)], bind)}
+)${sets}`
     }
     const where = selectionConditions(plan, bind).join('\n  AND ')
     const { declared, from } = eventsSource(plan, fields, bind)
@@ -65,7 +79,7 @@ WHERE ${where}${sets}`
     sql: `${select()}
 ORDER BY dimension, visitors DESC, events DESC, value
 LIMIT ${bind('UInt32', limit + 1)} BY dimension
-${rolled ? `${rolledSettings},` : 'SETTINGS'} force_grouping_standard_compatibility = 1`,
+${rolled || rows ? `${rolledSettings},` : 'SETTINGS'} force_grouping_standard_compatibility = 1`,
     params,
   }
 }
@@ -93,11 +107,9 @@ export interface Dimension {
 }
 
 /** Returns the dimension of a field name, or of a path into event_data. */
-function dimensionOf(name: string, bind: Bind): Dimension {
+function dimensionOf(name: string, bind: Bind, payload: Payload): Dimension {
   const path = pathIntoEventData(name)
-  return path
-    ? { name: bind('String', name), sql: payloadOf([], bind)(path, 'String') }
-    : fieldDimension(name)
+  return path ? { name: bind('String', name), sql: payload(path, 'String') } : fieldDimension(name)
 }
 
 /** Returns the dimension of a field of the field table. */

@@ -4,8 +4,14 @@ import { type BreakdownAsked, type BreakdownRow, breakdownsQuery } from './break
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import type { GoalCounts } from './goalColumns.ts'
 import { conditionsOf, type Goal, type Revenue, revenueOf } from './goals.ts'
-import { rolledFields, rolledSessionFields } from './rollup/countedFields.ts'
-import { type RolledDays, readRollup } from './rollup/rolledDays.ts'
+import {
+  isStoredDimension,
+  isStoredGoal,
+  rolledFields,
+  rolledSessionFields,
+  storedSessionFields,
+} from './rollup/countedFields.ts'
+import { type RolledDays, type Rollup, readRollup } from './rollup/rolledDays.ts'
 import {
   type SessionPage,
   type SessionPageRow,
@@ -14,6 +20,7 @@ import {
   sessionPages,
   sessionPagesQuery,
 } from './sessionsQuery.ts'
+import { selectsSessions } from './sessionsSql.ts'
 
 export type Breakdowns = Record<string, { values: Value[]; has_more: boolean }>
 
@@ -32,6 +39,8 @@ interface Asked {
   readonly limit: number
   /** Counts of days, if these include the dimensions. */
   readonly rolled?: RolledDays | null
+  /** Rows of `counted_sessions`, if these include the dimensions and the goal. */
+  readonly rows?: RolledDays | null
   /** The goal whose conversions each value has; not together with counts of days. */
   readonly goal?: Goal | null
 }
@@ -43,38 +52,75 @@ export async function readBreakdowns(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
   dimensions: readonly string[],
-  asked: Omit<Asked, 'rolled'>,
+  asked: Omit<Asked, 'rolled' | 'rows'>,
 ): Promise<Breakdowns> {
-  const { events, sessions } = asked.goal
-    ? { events: null, sessions: null }
-    : await readRollup(queryExecutor, plan)
-  const ofPages = dimensions.filter(isSessionPage)
-  const ofSessions = dimensions.filter(
-    (name) => sessionFieldNames.includes(name) && !isSessionPage(name),
-  )
-  const ofEvents = dimensions.filter((name) => !sessionFieldNames.includes(name))
-  const isCounted = (name: string) => sessions !== null && rolledSessionFields.includes(name)
-  const isRolled = (name: string) => events !== null && rolledFields.includes(name)
-  const fields = (names: string[], rolled: RolledDays | null) =>
-    readFields(queryExecutor, plan, names, { ...asked, rolled })
-  const fieldsOfSessions = (names: string[], rolled: RolledDays | null) =>
-    readSessionFields(queryExecutor, plan, names, { ...asked, rolled })
+  const { ofSessions, ofEvents } = countsFor(plan, await readRollup(queryExecutor, plan), asked)
+  const [sessionFields, eventFields] = [
+    dimensions.filter((name) => sessionFieldNames.includes(name)),
+    dimensions.filter((name) => !sessionFieldNames.includes(name)),
+  ]
   const parts = await Promise.all([
-    fields(ofEvents.filter(isRolled), events),
-    fields(
-      ofEvents.filter((name) => !isRolled(name)),
-      null,
+    ...byCounts(eventFields, ofEvents).map(([counts, names]) =>
+      readFields(queryExecutor, plan, names, { ...asked, ...counts }),
     ),
-    fieldsOfSessions(ofSessions.filter(isCounted), sessions),
-    fieldsOfSessions(
-      ofSessions.filter((name) => !isCounted(name)),
-      null,
+    ...byCounts(
+      sessionFields.filter((name) => !isSessionPage(name)),
+      ofSessions,
+    ).map(([counts, names]) =>
+      readSessionFields(queryExecutor, plan, names, { ...asked, ...counts }),
     ),
-    ...ofPages.map((page) =>
-      readSessionPages(queryExecutor, plan, page, { ...asked, rolled: sessions }),
-    ),
+    ...sessionFields
+      .filter(isSessionPage)
+      .map((page) =>
+        readSessionPages(queryExecutor, plan, page, { ...asked, ...ofSessions(page) }),
+      ),
   ])
   return Object.assign({}, ...parts)
+}
+
+type Counts = Pick<Asked, 'rolled' | 'rows'>
+const noCounts: Counts = {}
+
+/**
+ * Returns what a dimension's values can be read from: counts of days, or rows of sessions with filters or a goal. Other
+ * values are read from events.
+ */
+function countsFor(
+  plan: AnalyticsPlan,
+  { events, sessions, rows }: Rollup,
+  { goal }: Asked,
+): Record<'ofSessions' | 'ofEvents', (name: string) => Counts> {
+  const [ofDays, ofDaySessions, ofRows]: Counts[] = [
+    { rolled: events },
+    { rolled: sessions },
+    { rows },
+  ]
+  const needsRows = goal || selectsSessions(plan)
+  const hasRows = plan.filters.length === 0 && (!goal || isStoredGoal(conditionsOf(goal)))
+  return {
+    ofSessions(name) {
+      if (needsRows) return hasRows && storedSessionFields.includes(name) ? ofRows! : noCounts
+      return rolledSessionFields.includes(name) || isSessionPage(name) ? ofDaySessions! : noCounts
+    },
+    ofEvents(name) {
+      if (goal) return noCounts
+      if (events && rolledFields.includes(name)) return ofDays!
+      return isStoredDimension(name) ? ofRows! : noCounts
+    },
+  }
+}
+
+/** Groups dimensions by the counts that have them, so that one query reads each group. */
+function byCounts(
+  names: readonly string[],
+  countsOf: (name: string) => Counts,
+): [Counts, string[]][] {
+  const groups = new Map<Counts, string[]>()
+  for (const name of names) {
+    const counts = countsOf(name)
+    groups.set(counts, [...(groups.get(counts) ?? []), name])
+  }
+  return [...groups]
 }
 
 /** Reads the values of each session field with the most visitors. */

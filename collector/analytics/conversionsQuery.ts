@@ -5,26 +5,28 @@ import type { Query } from '../platform/clickhouse/client.ts'
 import { dimensionColumns, fieldDimension, groupingSets } from './breakdownQuery.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate, namesOf } from './filterPredicate.ts'
-import { goalValue, sumOfValues } from './goalColumns.ts'
+import { goalEvents, goalSum, goalValue, sumOfValues } from './goalColumns.ts'
 import type { GoalConditions } from './goals.ts'
 import { startSql } from './intervals.ts'
 import { rolledFields, wholeDay } from './rollup/countedFields.ts'
 import { rolledFigures, rolledSettings } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import { mergedVisitorsIf } from './rollup/visitorNumbers.ts'
+import { sessionRows, visitorsOfRows, visitorsOfRowsIf } from './sessionRows.ts'
 
 /**
  * Selects one row: `visitors` of the plan, those `converted` at any goal, and for each goal, by index,
- * `events_0`, `visitors_0`, `value_0` and so on. With counts of days, these must cover all goals
- * (isRolledGoal).
+ * `events_0`, `visitors_0`, `value_0` and so on. Counts must cover all goals: those of days (isRolledGoal), and `rows` of
+ * `counted_sessions` (isStoredGoal).
  */
 export function conversionsQuery(
   plan: AnalyticsPlan,
   goals: readonly GoalConditions[],
-  rolled: RolledDays | null = null,
+  { rolled = null, rows = null }: { rolled?: RolledDays | null; rows?: RolledDays | null } = {},
 ): Query {
   const { bind, params } = bindings()
   if (rolled) return { sql: rolledConversions(plan, goals, rolled, bind), params }
+  if (rows) return { sql: storedConversions(plan, goals, rows, bind), params }
   const organization = bind('UUID', plan.scope.organizationId)
   const where = selectionConditions(plan, bind).join('\n  AND ')
   const { declared, from } = eventsSource(plan, namesOf(filtersOf(goals)), bind)
@@ -79,6 +81,26 @@ export const isRolledGoal = ({ filters, valuePath }: GoalConditions): boolean =>
   filters.length === 1 &&
   ['eq', 'in'].includes(filters[0]!.op) &&
   rolledFields.includes(filters[0]!.field?.name ?? '')
+
+function storedConversions(
+  plan: AnalyticsPlan,
+  goals: readonly GoalConditions[],
+  rows: RolledDays,
+  bind: Bind,
+): string {
+  const reached = goals.map((_, index) => `${goalEvents(index)} > 0`)
+  const columns = goals.flatMap((_, index) => [
+    `sum(${goalEvents(index)}) AS events_${index}`,
+    `${visitorsOfRowsIf(reached[index]!)} AS visitors_${index}`,
+    `${sumOfValues(goalSum(index))} AS value_${index}`,
+  ])
+  return `SELECT ${visitorsOfRows} AS visitors,
+  ${[...columns, `${visitorsOfRowsIf(reached.join(' OR ') || 'false')} AS converted`].join(',\n  ')}
+FROM (
+${sessionRows(plan, rows, { goals }, bind)}
+)
+${rolledSettings}`
+}
 
 function rolledConversions(
   plan: AnalyticsPlan,

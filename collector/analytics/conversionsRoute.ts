@@ -16,6 +16,7 @@ import {
 } from './figuresRequest.ts'
 import { conditionsOf, type Goal, readGoals, revenueOf } from './goals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
+import { isStoredGoal } from './rollup/countedFields.ts'
 import { readRollup } from './rollup/rolledDays.ts'
 import { isShare } from './sharePolicy.ts'
 
@@ -106,11 +107,13 @@ async function readConversions(
   goals: readonly Goal[],
 ) {
   const conditions = goals.map(conditionsOf)
-  const rolled = conditions.every(isRolledGoal)
-    ? (await readRollup(queryExecutor, plan)).events
-    : null
+  const { events, rows } = await readRollup(queryExecutor, plan)
+  const counts = {
+    rolled: conditions.every(isRolledGoal) ? events : null,
+    rows: plan.filters.length === 0 && conditions.every(isStoredGoal) ? rows : null,
+  }
   const [found] = await queryExecutor.rows<Record<string, number>>(
-    conversionsQuery(plan, conditions, rolled),
+    conversionsQuery(plan, conditions, counts),
   )
   const all = found!.visitors!
   const rateOf = (visitors: number) => (all === 0 ? null : visitors / all)

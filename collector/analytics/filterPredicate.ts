@@ -1,6 +1,6 @@
 import type { Bind } from '../events/query/bind.ts'
 import type { Filter } from '../events/query/filter.ts'
-import { filterConditions } from '../events/query/filterSql.ts'
+import { filterConditions, type Payload } from '../events/query/filterSql.ts'
 
 /** Returns the fields in filters, which determine the FROM of a query. */
 export const namesOf = (lists: readonly (readonly Filter[])[]): string[] =>
@@ -11,9 +11,10 @@ export function filterPredicate(
   filters: readonly Filter[],
   organization: string,
   bind: Bind,
+  payload?: Payload,
 ): string {
   if (filters.length === 0) return 'true'
-  return filterConditions(filters, organization, bind)
+  return filterConditions(filters, organization, bind, payload)
     .map((sql) => `ifNull(${sql}, false)`)
     .join(' AND ')
 }

@@ -66,9 +66,9 @@ export const funnelRoute =
           reply,
         )
         const filters = funnel.steps.flat()
-        const { rows: counted } = areOfSteps(filters)
+        const { visits: counted } = areOfSteps(filters)
           ? await readRollup(queryExecutor, complete)
-          : { rows: null }
+          : { visits: null }
         const reading = counted ? 'counted sessions' : readingOf(complete, filters)
         const plan = await withSample(queryExecutor, complete, reading)
         const levels = await queryExecutor.rows<FunnelRow>(funnelQuery(plan, funnel, counted))

@@ -24,15 +24,22 @@ export const sumOfValues = (values: string): string => `toFloat64(sum(${values})
 export const visitorGoalColumns = `length(groupUniqArrayIf((cookie_id, _goal_events, _goal_value), _goal_events > 0) AS _reached) AS goal_visitors,
   arraySum(_reached.2) AS goal_events, toFloat64(arraySum(_reached.3)) AS goal_value`
 
+/** The columns of rows of sessions with the number of events that reach a goal (its index), and their values. */
+export const goalEvents = (index: number): string => `_goal_events_${index}`
+export const goalSum = (index: number): string => `_goal_value_${index}`
+
 /**
- * Returns SQL of these columns over rows of sessions, which have `_goal_events`, `_goal_value` and
- * `_cookie_id`.
+ * Returns SQL of these columns over rows of sessions, which have those of the goal. `visitorsIf` is SQL of the number of
+ * visitors in rows that meet a condition.
  */
-export const sessionGoalColumns = (goal: GoalConditions | null): readonly string[] =>
+export const sessionGoalColumns = (
+  goal: GoalConditions | null,
+  visitorsIf = (condition: string) => `uniqExactIf(_cookie_id, ${condition})`,
+): readonly string[] =>
   goal
     ? [
-        'sum(_goal_events) AS goal_events',
-        'uniqExactIf(_cookie_id, _goal_events > 0) AS goal_visitors',
-        `${sumOfValues('_goal_value')} AS goal_value`,
+        `sum(${goalEvents(0)}) AS goal_events`,
+        `${visitorsIf(`${goalEvents(0)} > 0`)} AS goal_visitors`,
+        `${sumOfValues(goalSum(0))} AS goal_value`,
       ]
     : []

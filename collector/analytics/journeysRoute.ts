@@ -93,7 +93,7 @@ export const journeysRoute =
           asked,
           reply,
         )
-        const { rows: counted } = await readRollup(queryExecutor, complete)
+        const { visits: counted } = await readRollup(queryExecutor, complete)
         const reading = counted ? 'counted sessions' : 'sessions of events'
         const plan = await withSample(queryExecutor, complete, reading)
         const rows = await readJourneys(queryExecutor, plan, { steps, start, pages }, counted)

@@ -50,12 +50,12 @@ export function retentionQuery(
 ): Query {
   const { bind, params } = bindings()
   const asked = { plan, coming, starts, bind }
-  const { events, rows } = rollup
+  const { events, visits } = rollup
   const ofSessions = isOfSessions(plan, coming)
   const isOfCounts = readsCounts(plan, coming, rollup)
-  const visits = isOfCounts
+  const comings = isOfCounts
     ? ofSessions
-      ? visitsOfRows(asked, rows!)
+      ? visitsOfRows(asked, visits!)
       : visitsOfDays(asked, events!)
     : ofSessions
       ? visitsOfSessions(asked)
@@ -65,7 +65,7 @@ export function retentionQuery(
 FROM (
 SELECT minIf(place, begins) AS cohort, groupBitOrIf(bitShiftLeft(toUInt64(1), place), returns) AS returned
 FROM (
-${visits}
+${comings}
 )
 GROUP BY visitor
 HAVING max(begins)
@@ -84,7 +84,7 @@ interface Asked {
   readonly bind: Bind
 }
 
-type Counts = Pick<Rollup, 'events' | 'rows'>
+type Counts = Pick<Rollup, 'events' | 'visits'>
 
 /** Whether sessions decide, without the fields of their events. */
 const isOfSessions = (plan: AnalyticsPlan, { first, returning }: Coming): boolean =>
@@ -94,8 +94,8 @@ const isOfSessions = (plan: AnalyticsPlan, { first, returning }: Coming): boolea
 export const readsCounts = (
   plan: AnalyticsPlan,
   coming: Coming,
-  { events, rows }: Counts,
-): boolean => (isOfSessions(plan, coming) ? rows !== null : events !== null && isCounted(coming))
+  { events, visits }: Counts,
+): boolean => (isOfSessions(plan, coming) ? visits !== null : events !== null && isCounted(coming))
 
 /** Returns SQL of the place of an interval: the last one that does not start after a value (SQL). */
 function placeSql(value: string, starts: readonly number[], bind: Bind): string {
@@ -149,7 +149,7 @@ function visitsOfRows(asked: Asked, rolled: RolledDays): string {
   const { plan, bind } = asked
   return `SELECT ${visitorSql('_cookie_id')} AS visitor, ${visitColumns(placeOfDay('since', asked), 'true', 'true')}
 FROM (
-${sessionRows(plan, rolled, [], bind)}
+${sessionRows(plan, rolled, {}, bind)}
 )`
 }
 

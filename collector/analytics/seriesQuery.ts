@@ -33,7 +33,7 @@ export function seriesQuery(
     const sql = `SELECT ${dayStartSql('since', starts, plan.zone, bind)} AS start_ms, sum(events) AS events,
   ${visitorsOfRows} AS visitors, sum(page_views) AS page_views
 FROM (
-${sessionRows(plan, rolled, [], bind)}
+${sessionRows(plan, rolled, {}, bind)}
 )
 GROUP BY start_ms
 ${rolledSettings}`

@@ -6,11 +6,14 @@ import { millisOf, restMs } from '../events/query/sessionSplit.ts'
 import { visitorsOf } from '../events/query/sessions.ts'
 import { dayMs } from '../events/query/window.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
+import { goalEvents, goalSum, goalValue } from './goalColumns.ts'
+import type { GoalConditions } from './goals.ts'
 import { type RolledDays, runRows } from './rollup/rolledDays.ts'
 import { zeroUuid } from './rollup/runs.ts'
 import { inSpans, type Span } from './rollup/spans.ts'
 import { joinNumbers } from './rollup/visitorNumbers.ts'
 import { type Sessions, sessionsSql, untilNext } from './sessionsSql.ts'
+import { columnsOfGoal, storedArray, storedPredicate } from './storedEvents.ts'
 
 /** The figures of a session on one day; sums of rows are SessionTotals and Totals. */
 export const figuresOfRows = [
@@ -25,6 +28,10 @@ export const figuresOfRows = [
 /** SQL of the number of visitors in rows. */
 export const visitorsOfRows =
   'groupBitmapIf(number, number != 0) + uniqExactIf(_cookie_id, number = 0)'
+
+/** Returns SQL of the number of visitors in rows that meet a condition. */
+export const visitorsOfRowsIf = (condition: string): string =>
+  `groupBitmapIf(number, number != 0 AND (${condition})) + uniqExactIf(_cookie_id, number = 0 AND (${condition}))`
 
 /** How many earlier days a session that ends in a window may have begun in. */
 export const daysOfSession = 3
@@ -58,60 +65,87 @@ export function daysOfSessions(
 }
 
 /**
- * Returns SQL of the sessions of a plan: a row for each session and day with matching events. Its columns are `since`
- * (the day), `number` and `_cookie_id` (the visitor; without a number, the cookie decides), figuresOfRows, and these
- * fields of sessions.
+ * Returns SQL of the sessions of a plan without filters on events: a row for each session and day with matching events.
+ * Its columns are `since` (the day), figuresOfRows, these fields of sessions, and for each goal goalEvents and goalSum.
+ * The row of a session's last day has the goals of all days. `number` and `_cookie_id` are the visitor; without a number,
+ * the cookie decides.
  */
 export function sessionRows(
   plan: AnalyticsPlan,
   rolled: RolledDays,
-  fields: readonly string[],
+  { fields = [], goals = [] }: { fields?: readonly string[]; goals?: readonly GoalConditions[] },
   bind: Bind,
 ): string {
   const { window, zone } = plan
   const firstDay = bind('Int64', rolled.firstDay)
   const named = fields.map(sessionFieldSql)
-  const sessions = sessionsSql(plan, bind, { fields, closedOn: rolled.scanned })
+  const sessions = sessionsSql(plan, bind, { fields, goals, closedOn: rolled.scanned })
   const around = { ...window, startMs: window.startMs - daysOfSession * dayMs }
   const dayOf = (event: string) => dayOfSql(millisOf(event), zone, around, bind)
   const { columns, join } = daysOfSessions(sessions, dayOf, {
     events: sessions.met,
     counts: sessions.meets,
   })
-  return `SELECT since, number, toUUID('${zeroUuid}') AS _cookie_id, ${[...figuresOfRows, ...named].join(', ')}
+  const ofGoals = goals.flatMap((_, index) =>
+    [goalEvents(index), goalSum(index)].map((name) => `if(row.2, ${name}, 0) AS ${name}`),
+  )
+  return `SELECT since, number, toUUID('${zeroUuid}') AS _cookie_id, ${[...figuresOfRows, ...named, ...storedGoals(plan, rolled, goals, bind)].join(', ')}
 FROM counted_sessions
-WHERE ${storedSessions(plan, rolled, bind).join('\n  AND ')}
+WHERE ${[storedRows(plan, rolled, bind), `since >= ${dateSql(firstDay)}`].join('\n  AND ')}
 UNION ALL
-SELECT toDate(toUInt16(row.1)) AS since, number, _cookie_id, ${[columns, ...named].join(', ')}
+SELECT ${dateSql('row.1')} AS since, number, _cookie_id, ${[columns, ...named, ...ofGoals].join(', ')}
 FROM (
 ${sessions.sql}
-) AS sessions ${joinScannedNumbers(plan, rolled, bind)}
+) AS sessions ${joinScanned(plan, rolled, bind)}
 ${join}
 WHERE row.1 >= ${firstDay}`
 }
 
-/** Returns SQL conditions of the rows of `counted_sessions` that a plan selects. */
-export const storedSessions = (
-  { sessionFilters = [] }: AnalyticsPlan,
+/** Returns SQL of the valid rows of `counted_sessions` that match filters on sessions. */
+export const storedRows = (
+  { sessionFilters = [], bots }: AnalyticsPlan,
   rolled: RolledDays,
   bind: Bind,
-): string[] => [
-  runRows(rolled, bind),
-  `since >= toDate(toUInt16(${bind('Int64', rolled.firstDay)}))`,
-  ...sessionFilters.map((filter) => sessionFilterCondition(filter, bind)),
-]
-
-/** Returns SQL of a join that adds `number` to sessions of times that are not counted. */
-export const joinScannedNumbers = (
-  plan: AnalyticsPlan,
-  { projectId, scanned }: RolledDays,
-  bind: Bind,
 ): string =>
+  [
+    runRows(rolled, bind),
+    `bots != '${bots === 'included' ? 'excluded' : 'included'}'`,
+    ...sessionFilters.map((filter) => sessionFilterCondition(filter, bind)),
+  ].join('\n  AND ')
+
+/** Returns SQL that joins the numbers of visitors of scanned sessions. */
+export const joinScanned = (plan: AnalyticsPlan, rolled: RolledDays, bind: Bind): string =>
   joinNumbers(
     '_cookie_id',
-    bind('UUID', projectId),
-    `SELECT cookie_id FROM events WHERE ${scannedCookies(plan, scanned, bind)}`,
+    bind('UUID', rolled.projectId),
+    `SELECT cookie_id FROM events WHERE ${scannedCookies(plan, rolled.scanned, bind)}`,
   )
+
+/** Returns SQL of goalEvents and goalSum over rows of `counted_sessions`. */
+function storedGoals(
+  { scope }: AnalyticsPlan,
+  { firstDay }: RolledDays,
+  goals: readonly GoalConditions[],
+  bind: Bind,
+): string[] {
+  const first = dateSql(bind('Int64', firstDay))
+  const organization = bind('UUID', scope.organizationId)
+  return goals.flatMap((goal, index) => {
+    const columns = [...new Set(columnsOfGoal(goal)), 'day'] as const
+    const met = `day >= ${first} AND ${storedPredicate(goal.filters, organization, bind)}`
+    const over = (value: string) =>
+      `(${columns.join(', ')}) -> ${value}, ${columns.map(storedArray).join(', ')}`
+    return [
+      `arrayCount(${over(met)}) AS ${goalEvents(index)}`,
+      goal.valuePath
+        ? `arraySum(${over(`if(${met}, ${goalValue(goal, bind)}, 0)`)}) AS ${goalSum(index)}`
+        : `toDecimal64(0, 4) AS ${goalSum(index)}`,
+    ]
+  })
+}
+
+/** Returns SQL of the date of a day since 1970. */
+export const dateSql = (day: string): string => `toDate(toUInt16(${day}))`
 
 /**
  * Returns SQL of the cookies with events without which no session closes in these times (epoch milliseconds).

@@ -29,7 +29,7 @@ export function sessionSeriesQuery(
   if (rolled && selectsSessions(plan)) {
     const sql = `SELECT ${dayStartSql('since', starts, plan.zone, bind)} AS start_ms, ${sessionTotalColumns}
 FROM (
-${sessionRows(plan, rolled, [], bind)}
+${sessionRows(plan, rolled, {}, bind)}
 )
 GROUP BY start_ms
 ${rolledSettings}`

@@ -6,30 +6,21 @@ import { millisOf } from '../events/query/sessionSplit.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import { zeroUuid } from './rollup/runs.ts'
-import { joinScannedNumbers, storedSessions } from './sessionRows.ts'
-import { pathOf, sessionsSql, typeOf } from './sessionsSql.ts'
+import { dateSql, joinScanned, storedRows } from './sessionRows.ts'
+import { sessionsSql } from './sessionsSql.ts'
+import { storedArray, storedEventColumns } from './storedEvents.ts'
 
 /** The columns with the events of a session: epoch milliseconds, types and paths. */
-const columns = {
-  event_ms: { of: millisOf, type: 'Int64' },
-  event_types: { of: typeOf, type: 'LowCardinality(String)' },
-  page_paths: { of: pathOf, type: 'LowCardinality(Nullable(String))' },
-}
-export const stepNames = Object.keys(columns)
+const stepNames = ['event_ms', 'event_types', 'page_paths']
 
 /** The fields of events that these columns have. */
-const stepFields: readonly string[] = ['event_type', 'page_path']
-
-/** Returns SQL of these columns from an array of events (SQL), which sessionsSql selects with `hasTypes`. */
-export const stepColumns = (events: string): string[] =>
-  Object.entries(columns).map(
-    ([name, { of, type }]) =>
-      `CAST(arrayMap(event -> ${of('event')}, ${events}), 'Array(${type})') AS ${name}`,
-  )
+const stepFields = ['event_type', 'page_path'] as const
 
 /** Whether the columns decide filters of events. */
 export const areOfSteps = (filters: readonly Filter[]): boolean =>
-  filters.every(({ field }) => field !== undefined && stepFields.includes(field.name))
+  filters.every(
+    ({ field }) => field !== undefined && stepFields.some((name) => name === field.name),
+  )
 
 /**
  * Returns SQL of the sessions of a plan, a row each: `number` and `_cookie_id` (the visitor; without a number, the cookie
@@ -42,16 +33,37 @@ export function sessionSteps(
   bind: Bind,
 ): string {
   const { oneVisitorOf, ...all } = plan
-  const { sql, met } = sessionsSql(all, bind, { hasTypes: true, closedOn: rolled.scanned })
+  const sessions = sessionsSql(all, bind, {
+    eventColumns: stepFields.map((name) => storedEventColumns[name]),
+    closedOn: rolled.scanned,
+  })
+  const events = isComplete ? '_session' : sessions.met
+  const scanned = [
+    arrayOf(millisOf('event'), 'Int64', events),
+    arrayOf(sessions.columnOf('event', 0), 'LowCardinality(String)', events),
+    arrayOf(sessions.columnOf('event', 1), 'LowCardinality(Nullable(String))', events),
+  ]
+  const stored = [storedArray('event_ms'), ...stepFields.map(storedArray)]
+  const named = (columns: readonly string[]) =>
+    columns.map((sql, index) => `${sql} AS ${stepNames[index]}`).join(', ')
   // The number decides for its visitor in counted sessions and in others.
   const place = `if(number = 0, ${sampleOf('_cookie_id')}, ${sampleOf('number')})`
   const ofScanned = inSample(oneVisitorOf, place, bind)
-  return `SELECT number, toUUID('${zeroUuid}') AS _cookie_id, ${stepNames.join(', ')}
+  const where = [
+    'sessions = 1',
+    `since >= ${dateSql(bind('Int64', rolled.firstDay))}`,
+    storedRows(plan, rolled, bind),
+    ...inSample(oneVisitorOf, 'sample', bind),
+  ]
+  return `SELECT number, toUUID('${zeroUuid}') AS _cookie_id, ${named(stored)}
 FROM counted_sessions
-WHERE ${['sessions = 1', ...storedSessions(plan, rolled, bind), ...inSample(oneVisitorOf, 'sample', bind)].join('\n  AND ')}
+WHERE ${where.join('\n  AND ')}
 UNION ALL
-SELECT number, _cookie_id, ${stepColumns(isComplete ? '_session' : met).join(', ')}
+SELECT number, _cookie_id, ${named(scanned)}
 FROM (
-${sql}
-) AS sessions ${joinScannedNumbers(all, rolled, bind)}${ofScanned.map((sql) => `\nWHERE ${sql}`).join('')}`
+${sessions.sql}
+) AS sessions ${joinScanned(all, rolled, bind)}${ofScanned.map((sql) => `\nWHERE ${sql}`).join('')}`
 }
+
+const arrayOf = (value: string, type: string, events: string): string =>
+  `CAST(arrayMap(event -> ${value}, ${events}), 'Array(${type})')`

@@ -13,8 +13,8 @@ import {
   rolledVisitors,
   scannedVisitors,
 } from './rollup/visitorNumbers.ts'
-import { scannedCookies, sessionRows, visitorsOfRows } from './sessionRows.ts'
-import { pathOf, type Sessions, selectsSessions, sessionsSql, untilNext } from './sessionsSql.ts'
+import { scannedCookies, sessionRows, visitorsOfRows, visitorsOfRowsIf } from './sessionRows.ts'
+import { pathOf, type Sessions, sessionsSql, untilNext } from './sessionsSql.ts'
 import type { Totals } from './totalsQuery.ts'
 
 /** Counts of sessions with events of the plan. */
@@ -44,7 +44,7 @@ export function sessionEventTotalsQuery(
   if (rolled) {
     const sql = `SELECT ${sessionTotalColumns}, sum(events) AS events, ${visitorsOfRows} AS visitors, sum(page_views) AS page_views
 FROM (
-${sessionRows(plan, rolled, [], bind)}
+${sessionRows(plan, rolled, {}, bind)}
 )
 ${rolledSettings}`
     return { sql, params }
@@ -108,21 +108,28 @@ export interface SessionPageRow extends Partial<GoalCounts> {
 export function sessionPagesQuery(
   plan: AnalyticsPlan,
   page: SessionPage,
-  { limit, rolled = null, goal = null }: BreakdownAsked,
+  { limit, rolled = null, rows = null, goal = null }: BreakdownAsked,
 ): Query {
   const { bind, params } = bindings()
-  const limited = `ORDER BY sessions DESC, value\nLIMIT ${bind('UInt32', limit + 1)}${rolled ? `\n${rolledSettings}` : ''}`
-  if (rolled && selectsSessions(plan)) {
-    const sql = `SELECT ${sessionFieldSql(page)} AS value, sum(sessions) AS sessions, ${visitorsOfRows} AS visitors
+  const goals = goal ? [goal] : []
+  const limited = `ORDER BY sessions DESC, value\nLIMIT ${bind('UInt32', limit + 1)}${rolled || rows ? `\n${rolledSettings}` : ''}`
+  if (rows) {
+    const columns = [
+      `${sessionFieldSql(page)} AS value`,
+      'sum(sessions) AS sessions',
+      `${visitorsOfRows} AS visitors`,
+      ...sessionGoalColumns(goal, visitorsOfRowsIf),
+    ]
+    const sql = `SELECT ${columns.join(', ')}
 FROM (
-${sessionRows(plan, rolled, [page], bind)}
+${sessionRows(plan, rows, { fields: [page], goals }, bind)}
 )
 WHERE viewing_sessions = 1
 GROUP BY value
 ${limited}`
     return { sql, params }
   }
-  const { sql } = sessionsSql(plan, bind, { hasPaths: true, goal, closedOn: rolled?.scanned })
+  const { sql } = sessionsSql(plan, bind, { hasPaths: true, goals, closedOn: rolled?.scanned })
   const scanned = `SELECT ${pathOf(sessionPages[page])} AS value, count() AS sessions`
   const grouped = 'WHERE notEmpty(_views)\nGROUP BY value'
   const select = () => {
@@ -164,16 +171,25 @@ export interface SessionValueRow extends Totals, Partial<GoalCounts> {
 export function sessionBreakdownsQuery(
   plan: AnalyticsPlan,
   fields: readonly string[],
-  { limit, rolled = null, goal = null }: BreakdownAsked,
+  { limit, rolled = null, rows = null, goal = null }: BreakdownAsked,
 ): Query {
   const { bind, params } = bindings()
+  const goals = goal ? [goal] : []
   const limited = `ORDER BY dimension, visitors DESC, events DESC, value
-LIMIT ${bind('UInt32', limit + 1)} BY dimension${rolled ? `\n${rolledSettings}` : ''}`
-  if (rolled && selectsSessions(plan)) {
-    const sql = `SELECT _field.1 AS dimension, _field.2 AS value, sum(events) AS events, sum(page_views) AS page_views,
-  sum(sessions) AS sessions, ${visitorsOfRows} AS visitors
+LIMIT ${bind('UInt32', limit + 1)} BY dimension${rolled || rows ? `\n${rolledSettings}` : ''}`
+  if (rows) {
+    const columns = [
+      '_field.1 AS dimension',
+      '_field.2 AS value',
+      'sum(events) AS events',
+      'sum(page_views) AS page_views',
+      'sum(sessions) AS sessions',
+      `${visitorsOfRows} AS visitors`,
+      ...sessionGoalColumns(goal, visitorsOfRowsIf),
+    ]
+    const sql = `SELECT ${columns.join(', ')}
 FROM (
-${sessionRows(plan, rolled, fields, bind)}
+${sessionRows(plan, rows, { fields, goals }, bind)}
 ) ${eachField(fields)}
 GROUP BY dimension, value
 ${limited}`
@@ -181,7 +197,7 @@ ${limited}`
   }
   const { sql, events, pageViews } = sessionsSql(plan, bind, {
     fields,
-    goal,
+    goals,
     closedOn: rolled?.scanned,
   })
   const sessions = `SELECT *, ${events} AS _events, ${pageViews} AS _page_views FROM (\n${sql}\n)`

@@ -26,7 +26,7 @@ import {
 import { sessionId, visitorsOf } from '../events/query/sessions.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate } from './filterPredicate.ts'
-import { goalValue } from './goalColumns.ts'
+import { goalEvents, goalSum, goalValue } from './goalColumns.ts'
 import type { GoalConditions } from './goals.ts'
 import { inSpans, type Span } from './rollup/spans.ts'
 
@@ -60,9 +60,6 @@ const unpackedColumns = unpackedMore('').length
 /** Returns SQL of the path of an event's page; only for unpacked events. */
 export const pathOf = (event: string): string => moreOf(event, 4)
 
-/** Returns SQL of an event's type; only with `hasTypes`, and without a goal. */
-export const typeOf = (event: string): string => moreOf(event, unpackedColumns + 1)
-
 /** Sessions, and SQL to read them. */
 export interface Sessions {
   readonly sql: string
@@ -74,6 +71,8 @@ export interface Sessions {
   readonly meets: (view: string, place: string) => string
   /** SQL of the session's events that match the plan. */
   readonly met: string
+  /** Returns SQL of one of the `eventColumns` of an event (SQL). */
+  readonly columnOf: (event: string, index: number) => string
   /** SQL of the number of the session's events, and page views, that match the plan. */
   readonly events: string
   readonly pageViews: string
@@ -87,24 +86,27 @@ const isOfEvent = (filter: Filter) => !isEntryFilter(filter) && !isSessionIdFilt
 /**
  * SQL of the sessions in which an event of the plan occurs, with all their events, also those before the
  * window. Its columns are `_cookie_id`, `_session` (the events in order) and `_views` (the page views).
- * `hasPaths` adds the paths of pages, `hasTypes` also the types of events, and `fields` these fields of sessions. `goal` adds `_goal_events`, the
- * number of events that match the plan and the goal, and `_goal_value`, the sum of their values. `closedOn` limits it to sessions that end, by half
- * an hour without an event, within these times (epoch milliseconds).
+ * `hasPaths` adds the paths of pages, and `fields` these fields of sessions. `goals` add, by index, `_goal_events_0`, the
+ * number of events that match the plan and the goal, and `_goal_value_0`, the sum of their values. `eventColumns` (SQL over
+ * events) are kept with each event. `closedOn` limits it to sessions that end, by half an hour without an event, within
+ * these times (epoch milliseconds). `visitors` are further conditions (SQL) of all events of visitors.
  */
 export function sessionsSql(
   plan: AnalyticsPlan,
   bind: Bind,
   {
     hasPaths = false,
-    hasTypes = false,
     fields = [],
-    goal = null,
+    goals = [],
+    eventColumns = [],
+    visitors: ofThese = [],
     closedOn,
   }: {
     hasPaths?: boolean
-    hasTypes?: boolean
     fields?: readonly string[]
-    goal?: GoalConditions | null
+    goals?: readonly GoalConditions[]
+    eventColumns?: readonly string[]
+    visitors?: readonly string[]
     closedOn?: readonly Span[] | undefined
   } = {},
 ): Sessions {
@@ -113,9 +115,7 @@ export function sessionsSql(
   const entries = entriesWanted(filters.filter(isEntryFilter))
   const isPacked =
     !hasPaths &&
-    !hasTypes &&
-    goal === null &&
-    fields.length === 0 &&
+    goals.length + fields.length + eventColumns.length === 0 &&
     fitFlags(sessionFilters, flagsOfEvents)
   const hasIds = sessionFilters.length > 0 || entries !== 'any'
   const form = isPacked ? packed(hasIds) : unpacked
@@ -128,15 +128,13 @@ export function sessionsSql(
     ...(scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', scope.pixelId)}`]),
     filterPredicate(ofEvents, organization, bind),
   ].join(' AND ')
-  const goalMatches = goal
-    ? [
-        `toUInt8(${filterPredicate(goal.filters.filter(isOfEvent), organization, bind)})`,
-        goalValue(goal, bind),
-      ]
-    : []
-  const added = [...goalMatches, ...(hasTypes ? ['event_type'] : [])]
+  const goalMatches = goals.flatMap((goal) => [
+    `toUInt8(${filterPredicate(goal.filters.filter(isOfEvent), organization, bind)})`,
+    goalValue(goal, bind),
+  ])
+  const placeOfColumns = unpackedColumns + goalMatches.length + 1
   const { more, select } = sessionColumns(names, {
-    place: unpackedColumns + added.length + 1,
+    place: placeOfColumns + eventColumns.length,
     views: '_views',
     path: pathOf,
   })
@@ -151,20 +149,22 @@ export function sessionsSql(
         hasIds,
         needed: [0, ...ofFlags.needed],
       })
-    : eventsWith([...unpackedMore(matches), ...added, ...more])
+    : eventsWith([...unpackedMore(matches), ...goalMatches, ...eventColumns, ...more])
   const ofSessions = filters.filter(isSessionIdFilter)
   const met = metEvents[entries](form)
-  const hasSessionId = ofSessions.length > 0 || goal?.filters.some(isSessionIdFilter)
+  const hasSessionId =
+    ofSessions.length > 0 || goals.some(({ filters }) => filters.some(isSessionIdFilter))
   const columns = [
     '_cookie_id',
     '_session',
     `arrayFilter(event -> ${form.isPageView('event')}, _session) AS _views`,
     ...(hasSessionId ? [`${sessionId(millisOf('_session[1]'))} AS session_id`] : []),
     ...select,
-    ...(goal ? reachedColumns(goal, met, bind) : []),
+    ...goals.flatMap((goal, index) => reachedColumns(goal, index, met, bind)),
   ]
   const read = [
     ...visitors,
+    ...ofThese,
     closedOn ? eventsBefore(closedOn, visitors, bind) : `ts_millis >= ${lookBackFrom(start)}`,
     `ts_millis < ${bind('Int64', window.endMs)}`,
   ]
@@ -188,22 +188,29 @@ WHERE ${where.join('\n  AND ')}`
     form,
     meets: (view, place) => `${form.matches(view)}${isPlaceMet[entries](place)}`,
     met,
+    columnOf: (event, index) => moreOf(event, placeOfColumns + index),
     events: `length(${met})`,
     pageViews: `arrayCount(event -> ${form.isPageView('event')}, ${met})`,
   }
 }
 
 /** Columns with the events of a session that match the plan and reach the goal. */
-const reachedColumns = ({ filters }: GoalConditions, met: string, bind: Bind): string[] => {
+const reachedColumns = (
+  { filters }: GoalConditions,
+  index: number,
+  met: string,
+  bind: Bind,
+): string[] => {
+  const place = unpackedColumns + 2 * index + 1
   const conditions = [
-    moreOf('event', unpackedColumns + 1),
+    moreOf('event', place),
     isEntryMet[entriesWanted(filters.filter(isEntryFilter))]('event'),
     ...filters.filter(isSessionIdFilter).map((filter) => filterCondition(filter, bind)),
   ]
   return [
-    `arrayFilter(event -> ${conditions.join(' AND ')}, ${met}) AS _reached`,
-    'length(_reached) AS _goal_events',
-    `arraySum(event -> ${moreOf('event', unpackedColumns + 2)}, _reached) AS _goal_value`,
+    `arrayFilter(event -> ${conditions.join(' AND ')}, ${met}) AS _reached_${index}`,
+    `length(_reached_${index}) AS ${goalEvents(index)}`,
+    `arraySum(event -> ${moreOf('event', place + 1)}, _reached_${index}) AS ${goalSum(index)}`,
   ]
 }
 

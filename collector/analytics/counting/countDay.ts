@@ -1,51 +1,35 @@
-import { type Bind, bindings } from '../../events/query/bind.ts'
+import { bindings } from '../../events/query/bind.ts'
 import { hourOfEvent } from '../../events/query/dayFingerprints.ts'
-import { sampleOf, selectionConditions, sessionFieldSql } from '../../events/query/filterSql.ts'
-import { dayOfSql, startOfDay } from '../../events/query/localDays.ts'
+import { selectionConditions } from '../../events/query/filterSql.ts'
+import { dayOfSql } from '../../events/query/localDays.ts'
 import type { Bots } from '../../events/query/selection.ts'
-import { millisOf, restMs } from '../../events/query/sessionSplit.ts'
-import { hourMs, type Window } from '../../events/query/window.ts'
+import { millisOf } from '../../events/query/sessionSplit.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
-import type { TimeZone } from '../../platform/timeZone.ts'
 import { dimensionColumns, fieldDimension, groupingSets } from '../breakdownQuery.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
-import {
-  rolledFields,
-  rolledSessionFields,
-  storedSessionFields,
-  wholeDay,
-} from '../rollup/countedFields.ts'
-import { type CountedThing, zeroUuid } from '../rollup/runs.ts'
-import { inSpans, joinSpans, type Span } from '../rollup/spans.ts'
+import { rolledFields, rolledSessionFields, wholeDay } from '../rollup/countedFields.ts'
+import type { CountedThing } from '../rollup/runs.ts'
+import { inSpans, joinSpans } from '../rollup/spans.ts'
 import { joinNumbers, type Numbering, numberVisitors } from '../rollup/visitorNumbers.ts'
-import { daysOfSession, daysOfSessions, figuresOfRows } from '../sessionRows.ts'
-import { stepColumns, stepNames } from '../sessionSteps.ts'
+import { dateSql } from '../sessionRows.ts'
 import { eachField, sessionPages } from '../sessionsQuery.ts'
 import { pathOf, sessionsSql, untilNext } from '../sessionsSql.ts'
+import { countSessionRows } from './countSessionRows.ts'
+import {
+  type Counting,
+  closedOn,
+  closingHour,
+  latelyPlan,
+  nearby,
+  type Project,
+  planOf,
+  runSql,
+  sessionsPlan,
+  settings,
+  windowOf,
+} from './spansOfRuns.ts'
 
-/** A project with days to count. */
-interface Project {
-  readonly organizationId: string
-  readonly projectId: string
-  /** The zone of the counted days. */
-  readonly zone: TimeZone
-}
-
-/**
- * The job leaves cores and time to readers. Its queries end soon after it does, so that two never run at
- * once.
- */
-const settings = `SETTINGS max_threads = 1, os_thread_priority = 19, max_execution_time = 200,
-  max_memory_usage = ${2 * 1024 ** 3}, max_bytes_before_external_group_by = ${512 * 1024 ** 2}`
-
-/**
- * A local day, or hours of one, in ascending order, in epoch milliseconds. One scan of the events counts all
- * of them.
- */
-export interface Counting extends Span {
-  readonly run_id: string
-}
-
+/** Counts days or hours. */
 type Count = (
   clickhouse: ClickHouse,
   project: Project,
@@ -62,39 +46,6 @@ export const count: Record<CountedThing, Count> = {
   sessions: countSessions('excluded'),
   sessions_with_bots: countSessions('included'),
   session_rows: countSessionRows,
-}
-
-/** Returns the plan of a project's pixel events in a window. */
-export const planOf = (
-  { organizationId, projectId, zone }: Project,
-  window: Window,
-  bots: Bots = 'included',
-): AnalyticsPlan => ({
-  source: 'pixel',
-  filters: [],
-  window,
-  bots,
-  zone,
-  scope: { organizationId, projectId, pixelId: null, campaignId: null },
-})
-
-/** Returns the window from the first to the last counted time. */
-const windowOf = (counted: readonly Counting[]): Window => ({
-  startMs: counted[0]!.first,
-  endMs: counted.at(-1)!.end,
-})
-
-/** Returns SQL of the run of an hour (SQL, since 1970, UTC). */
-function runSql(hour: string, counted: readonly Counting[], bind: Bind): string {
-  const firstHour = Math.floor(counted[0]!.first / hourMs)
-  const runs = Array.from(
-    { length: Math.ceil(counted.at(-1)!.end / hourMs) - firstHour },
-    (_, index) => {
-      const at = (firstHour + index) * hourMs
-      return counted.find(({ first, end }) => first < at + hourMs && at < end)?.run_id ?? zeroUuid
-    },
-  )
-  return `${bind('Array(UUID)', runs)}[${hour} - ${bind('Int64', firstHour - 1)}]`
 }
 
 const rolledDimensions = rolledFields.map(fieldDimension)
@@ -124,12 +75,6 @@ ${settings}, force_grouping_standard_compatibility = 1`,
   return numbering
 }
 
-/** The days that have the events of the sessions of a day. */
-const nearby = (day: number, zone: TimeZone): Window => ({
-  startMs: startOfDay(day - daysOfSession - 1, zone),
-  endMs: startOfDay(day + 1, zone),
-})
-
 function countSessions(bots: Bots): Count {
   return async (clickhouse, project, day, counted) => {
     const { startMs, endMs } = windowOf(counted)
@@ -142,36 +87,6 @@ function countSessions(bots: Bots): Count {
     return numbering
   }
 }
-
-async function countSessionRows(
-  clickhouse: ClickHouse,
-  project: Project,
-  day: number,
-  counted: readonly Counting[],
-): Promise<Numbering> {
-  const window = windowOf(counted)
-  const sessions = sessionsPlan(project, day, window.endMs, 'excluded')
-  const lately = latelyPlan(project, window, 'excluded')
-  const numbering = await numberVisitors(clickhouse, project, lately.window, settings)
-  await clickhouse.command(sessionRowsInsert(sessions, lately, day, counted))
-  return numbering
-}
-
-/** Begins with the earliest session that can close in the window. */
-const sessionsPlan = (project: Project, day: number, endMs: number, bots: Bots): AnalyticsPlan =>
-  planOf(project, { startMs: startOfDay(day - daysOfSession, project.zone), endMs }, bots)
-
-/** The window of the last events of sessions that close in a window. */
-const latelyPlan = (project: Project, { startMs, endMs }: Window, bots: Bots): AnalyticsPlan =>
-  planOf(project, { startMs: startMs - restMs, endMs }, bots)
-
-const closedOn = (counted: readonly Counting[]): Span[] => joinSpans(counted)
-
-/**
- * Returns SQL of the hour since 1970 in which a session with this last event (SQL, epoch milliseconds)
- * closes.
- */
-const closingHour = (lastMs: string): string => `intDiv(${lastMs} + ${restMs}, ${hourMs})`
 
 function sessionTotalsInsert(
   plan: AnalyticsPlan,
@@ -267,42 +182,3 @@ ${settings}`,
     params,
   }
 }
-
-function sessionRowsInsert(
-  plan: AnalyticsPlan,
-  lately: AnalyticsPlan,
-  day: number,
-  counted: readonly Counting[],
-): Query {
-  const { bind, params } = bindings()
-  const sessions = sessionsSql(plan, bind, {
-    hasTypes: true,
-    fields: storedSessionFields,
-    closedOn: closedOn(counted),
-  })
-  const dayOf = (event: string) =>
-    dayOfSql(millisOf(event), plan.zone, nearby(day, plan.zone), bind)
-  // Each event once, however many days the session has.
-  const steps = stepColumns('arrayFilter(_ -> row.2, _session)')
-  const { columns, join } = daysOfSessions(sessions, dayOf, {
-    events: '_session',
-    counts: () => 'true',
-  })
-  const projectId = bind('UUID', plan.scope.projectId!)
-  const cookies = `SELECT cookie_id FROM events WHERE ${selectionConditions(lately, bind).join(' AND ')}`
-  const fields = storedSessionFields.map(sessionFieldSql)
-  return {
-    sql: `INSERT INTO counted_sessions (project_id, date, run_id, since, number, sample, ${[...figuresOfRows, ...fields, ...stepNames].join(', ')})
-SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(closingHour(millisOf('_session[-1]')), counted, bind)},
-  ${dateSql('row.1')}, number, ${sampleOf('number')}, ${[columns, ...fields, ...steps].join(', ')}
-FROM (
-${sessions.sql}
-) AS sessions ${joinNumbers('_cookie_id', projectId, cookies)}
-${join}
-${settings}`,
-    params,
-  }
-}
-
-/** Returns SQL of the date of a day since 1970. */
-const dateSql = (day: string): string => `toDate(toUInt16(${day}))`

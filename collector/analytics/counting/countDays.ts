@@ -1,5 +1,5 @@
 import { bindings } from '../../events/query/bind.ts'
-import { type DayFingerprints, readDayFingerprints } from '../../events/query/dayFingerprints.ts'
+import { readDayFingerprints } from '../../events/query/dayFingerprints.ts'
 import { selectionConditions } from '../../events/query/filterSql.ts'
 import { dayOf, startOfDay } from '../../events/query/localDays.ts'
 import { hourMs } from '../../events/query/window.ts'
@@ -10,15 +10,18 @@ import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import {
   type CountedThing,
+  type CountingMin,
   countedThings,
   type DaySpan,
   daysOfHours,
+  eventsOfDay,
   eventsWorthCounting,
   fingerprintOf,
   hasHours,
   hoursOf,
   hourUnderWay,
   isWholeDay,
+  isWorthCounting,
   mayHaveLostVisitors,
   noteChecked,
   noteRuns,
@@ -28,10 +31,11 @@ import {
 } from '../rollup/runs.ts'
 import { forgetVisitors, requireNumbering } from '../rollup/visitorNumbers.ts'
 import { daysOfSession } from '../sessionRows.ts'
-import { count, planOf } from './countDay.ts'
+import { count } from './countDay.ts'
+import { planOf } from './spansOfRuns.ts'
 
 interface CountDaysOptions {
-  readonly eventsMin?: number
+  readonly min?: CountingMin
   readonly signal?: AbortSignal
   readonly nowMs?: number
   /** The zone of the counted days. */
@@ -51,12 +55,7 @@ interface CountDaysOptions {
 export async function countDays(
   clickhouse: ClickHouse,
   projectId: string,
-  {
-    eventsMin = eventsWorthCounting,
-    signal,
-    nowMs = Date.now(),
-    zone = utc,
-  }: CountDaysOptions = {},
+  { min = eventsWorthCounting, signal, nowMs = Date.now(), zone = utc }: CountDaysOptions = {},
 ): Promise<void> {
   const [today, todayInUtc] = [dayOf(nowMs, zone), dayOf(nowMs, utc)]
   const readDays = (last: number, of: TimeZone) =>
@@ -68,11 +67,6 @@ export async function countDays(
     readRuns(clickhouse, projectId, 0, today, zone),
   ])
   const project = { projectId, zone, organizationId: await readOrganization(clickhouse, projectId) }
-  const isLarge =
-    ({ days }: DayFingerprints) =>
-    (day: number) =>
-      Number(days.get(day)?.split(' ')[0] ?? 0) >= eventsMin
-  const isWorthCounting = isLarge(fingerprints)
   const isOver = (of: CountedThing, span: DaySpan) =>
     isWholeDay(span)
       ? span.day < today
@@ -96,7 +90,7 @@ export async function countDays(
           // Empty: do not count. Counts that must be discarded are replaced by a run with an empty
           // fingerprint.
           const fingerprint =
-            isWorthCounting(day) && isOver(of, span)
+            isWorthCounting(span, eventsOfDay(fingerprints, day), min) && isOver(of, span)
               ? fingerprintOf(of, span, fingerprints, zone)
               : ''
           const isSame = fingerprint === (countedAs.get(span.hour) ?? '')
@@ -111,7 +105,7 @@ export async function countDays(
         await noteRuns(clickhouse, projectId, stale, pixel_ids)
         if (numbering) await requireNumbering(clickhouse, projectId, numbering)
       }
-  await noteChecked(clickhouse, projectId, checked, nowMs, isLarge(checked))
+  await noteChecked(clickhouse, projectId, checked, nowMs, min)
 }
 
 /** Returns the organization of a project's events; the zero UUID for a project without events. */

@@ -4,7 +4,7 @@ import { readDayFingerprints } from '../../events/query/dayFingerprints.ts'
 import { dayOf, startOfDay } from '../../events/query/localDays.ts'
 import { restMs } from '../../events/query/sessionSplit.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
-import { storedSessionFields } from './countedFields.ts'
+import { isStoredFilter, storedSessionFields } from './countedFields.ts'
 import {
   type CountedThing,
   daysBeforeMax,
@@ -32,9 +32,13 @@ export interface RolledDays {
 
 /** The counted parts for figures of events, and of sessions. */
 export interface Rollup {
+  /** Counts of events, of plans without filters. */
   readonly events: RolledDays | null
+  /** Counts of sessions, of plans without filters; with filters on sessions alone, the same as `rows`. */
   readonly sessions: RolledDays | null
-  /** Those with rows in `counted_sessions`, without bots. */
+  /** Rows of `counted_sessions`, for plans without filters on events. */
+  readonly visits: RolledDays | null
+  /** The same, for plans with filters on events as well. */
   readonly rows: RolledDays | null
 }
 
@@ -48,12 +52,12 @@ const daysMin = 2
 const daysByHour = 1
 
 /** Nothing is read from counts. */
-export const noRollup: Rollup = { events: null, sessions: null, rows: null }
+export const noRollup: Rollup = { events: null, sessions: null, visits: null, rows: null }
 
 /**
  * Days and hours of a plan's window with counts that equal their current events. Null if nothing can be read
- * from counts: they cover complete local days of one project, and hours of the last, without filters on events. With
- * filters on sessions, `sessions` are rows of `counted_sessions` (sessionRows.ts).
+ * from counts: they cover complete local days of one project, and hours of the last. Plans with filters are read from
+ * rows of `counted_sessions` (sessionRows.ts, eventRows.ts), which have the fields of countedFields.ts.
  */
 export async function readRollup(
   reader: Pick<QueryExecutor, 'rows'>,
@@ -63,10 +67,13 @@ export async function readRollup(
   const { startMs, endMs } = window
   const [firstDay, lastDay] = [dayOf(startMs, zone), dayOf(endMs, zone)]
   const isWhole = startOfDay(firstDay, zone) === startMs && lastDay - firstDay >= daysMin
-  if (projectId === null || campaignId !== null || filters.length > 0 || !isWhole) return noRollup
-  const isOfSessions = sessionFilters.length > 0
-  const isStored = sessionFilters.every(({ field }) => storedSessionFields.includes(field!.name))
-  if (isOfSessions && !(isStored && bots === 'excluded')) return noRollup
+  if (projectId === null || campaignId !== null || !isWhole) return noRollup
+  const areStored =
+    bots !== 'only' &&
+    filters.every(isStoredFilter) &&
+    sessionFilters.every(({ field }) => storedSessionFields.includes(field!.name))
+  const isFiltered = filters.length + sessionFilters.length > 0
+  if (isFiltered && !areStored) return noRollup
   const [fingerprints, runs] = await Promise.all([
     readDayFingerprints(
       reader,
@@ -92,12 +99,14 @@ export async function readRollup(
     const scanned = spansBetween(joinSpans(counted), { first: startMs, end: endMs + restMs })
     return { projectId, firstDay, lastDay, runIds: counted.map(({ run_id }) => run_id), scanned }
   }
-  const rows = bots === 'excluded' ? rolledOf('session_rows') : null
-  if (isOfSessions) return { events: null, sessions: rows, rows }
+  const rows = areStored ? rolledOf('session_rows') : null
+  const visits = filters.length > 0 ? null : rows
+  if (isFiltered) return { events: null, sessions: visits, visits, rows }
   return {
-    rows,
     events: rolledOf('events'),
     sessions: rolledOf(bots === 'included' ? 'sessions_with_bots' : 'sessions'),
+    visits,
+    rows,
   }
 }
 

@@ -13,8 +13,8 @@ import type { Span } from './spans.ts'
 /**
  * The counted things. `events` separates bots from others. `sessions` contains sessions without events of
  * bots, `sessions_with_bots` those of all events; a session counts when it closes, half an hour after its
- * last event. A bot's event can join two sessions, so neither count follows from the other. `session_rows` are the
- * sessions without bots, a row each, for filters on sessions.
+ * last event. A bot's event can join two sessions, so neither count follows from the other. `session_rows` are
+ * sessions with their events, a row each, for filters.
  */
 export const countedThings = ['events', 'sessions', 'sessions_with_bots', 'session_rows'] as const
 export type CountedThing = (typeof countedThings)[number]
@@ -140,6 +140,10 @@ export function mayHaveLostVisitors(
   return run.of === 'events' && eventsOf(now) < eventsOf(run.fingerprint)
 }
 
+/** Returns the number of events of a day. */
+export const eventsOfDay = ({ days }: DayFingerprints, day: number): number =>
+  Number(days.get(day)?.split(' ')[0] ?? 0)
+
 /** Returns the number of events in an hour's fingerprint. */
 const eventsOf = (fingerprint: string): number => Number(/(\d+) \d+$/.exec(fingerprint)?.[1] ?? 0)
 
@@ -221,7 +225,7 @@ export async function noteChecked(
   projectId: string,
   fingerprints: DayFingerprints,
   nowMs: number,
-  isWorthCounting: (day: number) => boolean,
+  min: CountingMin,
 ): Promise<void> {
   const today = Math.floor(nowMs / dayMs)
   const found = await readNoted<Noted>(clickhouse, projectId, {
@@ -239,7 +243,8 @@ export async function noteChecked(
       const events = isWholeDay(span)
         ? fingerprints.days.get(day)
         : fingerprints.hours.get(span.first / hourMs)
-      const fingerprint = events && isOver && isWorthCounting(day) ? `${version},${events}` : ''
+      const isWorth = isWorthCounting(span, eventsOfDay(fingerprints, day), min)
+      const fingerprint = events && isOver && isWorth ? `${version},${events}` : ''
       const { hour } = span
       if (fingerprint === (noted.get(`${day} ${hour}`) ?? '')) return []
       return [{ of: checked, day, hour, run_id: zeroUuid, fingerprint }]
@@ -251,8 +256,22 @@ export async function noteChecked(
 /** Value without a run, or for anonymous events. */
 export const zeroUuid = '00000000-0000-0000-0000-000000000000'
 
-/** Days with fewer events are read quickly from the events. */
-export const eventsWorthCounting = 5_000
+/** The fewest events of a day that are worth counting. */
+export interface CountingMin {
+  readonly day: number
+  /** For the hours of the day. */
+  readonly hours: number
+}
+
+/**
+ * Days with fewer events are read quickly from the events: a year of them has less than half a million. A window has few
+ * days that are read by hours.
+ */
+export const eventsWorthCounting: CountingMin = { day: 1_000, hours: 5_000 }
+
+/** Whether a day or an hour is counted if its day has this many events. */
+export const isWorthCounting = (span: DaySpan, eventsOfDay: number, min: CountingMin): boolean =>
+  eventsOfDay >= (isWholeDay(span) ? min.day : min.hours)
 
 /** Returns the projects with past days or hours whose events have changed since the last count. */
 export async function readStaleProjects(clickhouse: ClickHouse, nowMs: number): Promise<string[]> {
@@ -274,7 +293,7 @@ export async function readStaleProjects(clickhouse: ClickHouse, nowMs: number): 
               (toDate(toUInt16(day)), toUInt8(0)),
               (toDate(toUInt16(day)), toUInt8(hour_number % 24 + 1))
             ]) AS part
-            WHERE events_of_day >= {eventsMin:UInt32}
+            WHERE events_of_day >= if(part.2 = 0, {eventsMin:UInt32}, {eventsMinByHour:UInt32})
             GROUP BY project_id, part
             UNION ALL
             SELECT project_id, date, hour, fingerprint FROM analytics_runs FINAL
@@ -283,7 +302,8 @@ export async function readStaleProjects(clickhouse: ClickHouse, nowMs: number): 
           GROUP BY project_id, date, hour, fingerprint HAVING count() = 1
           LIMIT 1 BY project_id`,
     params: {
-      eventsMin: eventsWorthCounting,
+      eventsMin: eventsWorthCounting.day,
+      eventsMinByHour: eventsWorthCounting.hours,
       today,
       fromHour: (today - daysOfHours) * 24,
       untilHour,

@@ -92,8 +92,8 @@ export function filterConditions(
   filters: readonly Filter[],
   organizationId: string,
   bind: Bind,
+  payload = payloadOf(filters, bind),
 ): readonly string[] {
-  const payload = payloadOf(filters, bind)
   return [
     ...filters
       .filter(isOfEvent)

@@ -107,9 +107,13 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
       deleteRows(clickhouse, table, ofProfiles(erasures, hem)),
     ),
   ])
-  // Reads no longer use counted days with these events after their deletion (analytics/rollup).
-  if (!left.includes(true))
-    left.push(await deleteRows(clickhouse, 'analytics_visitors', ofCookies(erasures)))
+  // Reads no longer use counts of these events after their deletion (analytics/rollup). Counted sessions have the
+  // numbers of visitors, so the numbers are deleted after them.
+  for (const [table, condition] of [
+    ['counted_sessions', ofNumbers(erasures)],
+    ['analytics_visitors', ofCookies(erasures)],
+  ] as const)
+    if (!left.includes(true)) left.push(await deleteRows(clickhouse, table, condition))
   left.push(
     await deleteRows(
       clickhouse,
@@ -232,6 +236,14 @@ const isAbout = ({ organization_id, hem, cookie_ids }: Unfinished, row: string):
   (cookie_ids.some((cookie) => row.includes(cookie)) || (hem !== null && row.includes(hem)))
 
 /** Selects the rows of events and rejected_events to delete. */
+function ofNumbers(erasures: readonly Unfinished[]): Query {
+  const { sql, params } = ofCookies(erasures)
+  return {
+    sql: `(project_id, number) IN (SELECT project_id, number FROM analytics_visitors WHERE ${sql})`,
+    params,
+  }
+}
+
 function ofCookies(erasures: readonly Unfinished[]): Query {
   const pairs = erasures.flatMap(({ organization_id, cookie_ids }) =>
     cookie_ids.map((cookie) => ({ organization: organization_id, cookie })),

@@ -117,7 +117,8 @@ async function figures(method: 'GET' | 'POST', path: string, asked: Row): Promis
   return told
 }
 
-const count = (projectId: string) => countDays(events.clickhouse.live, projectId, { eventsMin: 1 })
+const count = (projectId: string) =>
+  countDays(events.clickhouse.live, projectId, { min: { day: 1, hours: 1 } })
 
 describe.each(['read from events', 'read from counts'])('figures %s', (from) => {
   beforeAll(async () => {

@@ -11,6 +11,7 @@ import { sessionFieldNamed } from '../../../collector/events/query/sessionFields
 import { carryOutErasures, requestErasure } from '../../../collector/identity/privacy/erasures.ts'
 import { timeZone, utc } from '../../../collector/platform/timeZone.ts'
 import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
+import { daysMade, pixels, visits } from './oddVisits.ts'
 import { seededNumbers } from './seededNumbers.ts'
 
 /** Counts of days compared with a read of every event, after any changes of the events. */
@@ -23,46 +24,8 @@ afterAll(() => events.close())
 const dayMs = 86_400_000
 const minuteMs = 60_000
 const midnight = Math.floor(Date.now() / dayMs) * dayMs
-const daysMade = 5
 const firstDay = midnight - daysMade * dayMs
 const lastDay = midnight - dayMs
-const pixels = [randomUUID(), randomUUID()]
-const paths = ['/', '/pricing', '/docs', null]
-
-/** Visits of a project, at the odd places: around midnight, days long, and half an hour to the millisecond after the last. */
-function visits(
-  projectId: string,
-  below: (n: number) => number,
-  visitors: readonly string[],
-  from = firstDay,
-): Row[] {
-  return visitors.flatMap((cookie_id) => {
-    const nearMidnight = from + (1 + below(daysMade)) * dayMs - below(70) * minuteMs
-    let at = below(2) === 0 ? nearMidnight : from + below(daysMade * 24 * 60) * minuteMs
-    const isRestless = below(8) === 0
-    const [isBot, isMixed] = [below(5) === 0, below(3) === 0]
-    const length = isRestless ? 110 : 1 + below(12)
-    return Array.from({ length }, () => {
-      const row = eventOf(at, 0, {
-        project_id: projectId,
-        cookie_id,
-        pixel_id: pixels[at < from + 3 * dayMs ? 0 : below(2)],
-        event_type: ['page_view', 'click'][below(2)],
-        page_path: paths[below(4)],
-        country: ['DE', 'US', null][below(3)],
-        device_type: ['desktop', 'mobile'][below(2)],
-        page_url: `https://shop.example/${['', '', '', '?utm_source=newsletter'][below(4)]}`,
-        referrer_url: ['', '', '', 'https://www.google.de/', 'https://news.example/'][below(5)],
-        is_bot: isBot || (isMixed && below(3) === 0),
-      })
-      at += isRestless
-        ? 29 * minuteMs
-        : [1, 7 * minuteMs, 30 * minuteMs - 1, 30 * minuteMs, 9 * 60 * minuteMs][below(5)]!
-      return row
-    })
-  })
-}
-
 type Query = Record<string, string>
 async function analytics(path: string, { steps, ...query }: Query): Promise<Row> {
   const url = `/api/v1/analytics/${path}`
@@ -88,9 +51,11 @@ const payloadOf = (steps: string, { start_ms, end_ms, include_bots, ...query }: 
 
 const dimensions =
   'page_path,country,event_type,resolved,entry_page,exit_page,source,channel,utm_source,device_type'
+const dimensionsOfPayloads =
+  'event_data.name,event_data.properties.plan,event_data.properties.of.id,event_data.url'
 
-/** Filters on sessions, which rows of counted sessions answer; the last is on a field that they lack. */
-const sessionFilters = [
+/** Filters that rows of counted sessions answer; the last is on a field that they lack. */
+const filters = [
   'source:eq:Google',
   'source:eq:Direct',
   'source:ne:Direct',
@@ -99,8 +64,15 @@ const sessionFilters = [
   'entry_page:eq:/',
   'exit_page:ne:/docs,device_type:eq:mobile',
   'channel:eq:Referral,entry_page:in:/|/pricing',
+  'event_type:eq:click',
+  'page_path:ne:/docs,source:eq:Direct',
+  'event_data.name:eq:signup,device_type:eq:mobile',
+  'event_data.properties.plan:ne:team,event_data.name:like:%now%',
+  'event_data.properties.price:gt:2',
   'utm_term:ne:x',
 ]
+/** A filter that every event meets, which no counts answer. */
+const everything = 'event_data.nothing:ne:x'
 
 /** Events with which visitors begin and return: counted days have those of the first four. */
 const comings: Query[] = [
@@ -140,14 +112,14 @@ async function expectSame(
     ...(below(3) === 0 && { pixel_id: pixels[0]! }),
     ...(below(2) === 0 && { include_bots: 'true' }),
   }
-  const filter = below(2) === 0 ? sessionFilters[below(sessionFilters.length)] : undefined
+  const filter = below(2) === 0 ? filters[below(filters.length)] : undefined
   for (const [path, more] of [
     ['overview', { compare: 'previous' }],
     [
       'timeseries',
       { interval: ['day', 'week', 'month'][below(3)]!, compare: 'previous', include: 'sessions' },
     ],
-    ['breakdown', { dimensions, limit: '1000' }],
+    ['breakdown', { dimensions: [dimensions, dimensionsOfPayloads][below(2)]!, limit: '1000' }],
     [
       'retention',
       {
@@ -159,7 +131,6 @@ async function expectSame(
     ['journeys', { pages: '50', ...(below(2) === 0 && { start: '/pricing' }) }],
   ] as const) {
     const asked = { ...query, ...more, ...(filter && { filter }) }
-    const everything = 'event_type:ne:video'
     const [counted, scanned] = await Promise.all([
       analytics(path, asked),
       analytics(path, { ...asked, filter: filter ? `${filter},${everything}` : everything }),
@@ -174,7 +145,6 @@ const goals = [
   'event_type:in:click|video',
   'page_path:eq:/nowhere',
 ].map((filter) => conditionsOf({ name: filter, filter }))
-
 /** The same for goals, in counts and in events. */
 async function expectSameConversions(projectId: string): Promise<void> {
   const { live } = events.clickhouse
@@ -184,7 +154,7 @@ async function expectSameConversions(projectId: string): Promise<void> {
   for (const bots of ['included', 'excluded'] as const) {
     const plan = { source: 'pixel' as const, filters: [], bots, scope, window, zone: utc }
     const { events: rolled } = await readRollup(live, plan)
-    expect(await live.rows(conversionsQuery(plan, goals, rolled))).toEqual(
+    expect(await live.rows(conversionsQuery(plan, goals, { rolled }))).toEqual(
       await live.rows(conversionsQuery(plan, goals)),
     )
   }
@@ -194,7 +164,7 @@ const command = (sql: string, params: Row) => events.clickhouse.live.command({ s
 const erase = (condition: string, params: Row) =>
   command(`ALTER TABLE events DELETE WHERE ${condition} SETTINGS mutations_sync = 1`, params)
 const count = (projectId: string, nowMs = Date.now()) =>
-  countDays(events.clickhouse.live, projectId, { eventsMin: 1, nowMs })
+  countDays(events.clickhouse.live, projectId, { min: { day: 1, hours: 1 }, nowMs })
 
 /** The days of all there is that are read from counts: as many with bots as without. */
 async function daysCounted(projectId: string): Promise<{ events: number; sessions: number }> {
@@ -241,7 +211,7 @@ test('counts of days and hours equal the events to the one, through late events,
         const below = seededNumbers(seed)
         const projectId = randomUUID()
         const visitors = Array.from({ length: 30 }, () => randomUUID())
-        const rows = visits(projectId, below, visitors)
+        const rows = visits(projectId, below, visitors, firstDay)
         await events.insert(rows)
         await expectSame(projectId, below)
         let now = lastDay + below(dayMs)
@@ -252,7 +222,7 @@ test('counts of days and hours equal the events to the one, through late events,
         for (const step of steps) {
           if (step === 'late')
             await events.insert(
-              visits(projectId, below, [visitors[below(30)]!, randomUUID()]).slice(0, 5),
+              visits(projectId, below, [visitors[below(30)]!, randomUUID()], firstDay).slice(0, 5),
             )
           if (step === 'again') await events.insert(rows.slice(below(20), 20 + below(20)))
           if (step === 'erase')
@@ -280,7 +250,7 @@ test('counts of days and hours equal the events to the one, through late events,
     ),
     { numRuns: 2, seed: 5 },
   )
-}, 600_000)
+}, 1_800_000)
 
 test.each([
   ['America/Los_Angeles', '2026-10-30'],
@@ -302,7 +272,7 @@ test.each([
       ),
     )
     const countAt = (nowMs: number) =>
-      countDays(events.clickhouse.live, projectId, { eventsMin: 1, nowMs, zone })
+      countDays(events.clickhouse.live, projectId, { min: { day: 1, hours: 1 }, nowMs, zone })
     const local = { zone, from }
     await countAt(zone.instantOf(from + 4.4 * dayMs))
     const { events: rolled, sessions } = await readRollup(events.clickhouse.live, {
@@ -324,7 +294,7 @@ test.each([
     for (const other of [utc, timeZone('Asia/Tokyo')!])
       await expectSame(projectId, below, { zone: other, from })
     await countDays(events.clickhouse.live, projectId, {
-      eventsMin: 1,
+      min: { day: 1, hours: 1 },
       nowMs: from + 6 * dayMs,
       zone: timeZone('Asia/Tokyo')!,
     })
@@ -349,7 +319,7 @@ test('hours are read from counts, a changed one is not; they go after a month', 
       end_ms: String(lastDay + end * hourMs),
     }
     const [counted, scanned] = await Promise.all(
-      [{}, { filter: 'event_type:ne:video' }].map((more) =>
+      [{}, { filter: everything }].map((more) =>
         Promise.all([
           analytics('overview', { ...query, ...more }),
           analytics('breakdown', { ...query, ...more, dimensions }),
@@ -429,12 +399,19 @@ test('a changed day is read from its events until it is counted anew; who is era
     const [row] = await live.rows<Row>({
       sql: `SELECT (SELECT count() FROM analytics_visitors WHERE cookie_id = {cookie:UUID}) AS numbers,
         (SELECT uniqExact(run_id) FROM analytics_days WHERE project_id = {projectId:UUID}) AS runs,
-        (SELECT uniqExact(number) = count() FROM analytics_visitors WHERE project_id = {projectId:UUID}) AS are_own`,
+        (SELECT uniqExact(number) = count() FROM analytics_visitors WHERE project_id = {projectId:UUID}) AS are_own,
+        (SELECT count() > 0 FROM counted_sessions WHERE project_id = {projectId:UUID}
+         AND number NOT IN (SELECT number FROM analytics_visitors WHERE project_id = {projectId:UUID})) AS has_rows_of_erased`,
       params: { cookie, projectId },
     })
     return row
   }
-  expect(await left()).toEqual({ numbers: 1, runs: 12, are_own: 1 })
+  expect(await left()).toEqual({
+    numbers: 1,
+    runs: 12,
+    are_own: 1,
+    has_rows_of_erased: 0,
+  })
   await events.postgres.query(
     "INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')",
     [organizationId],
@@ -456,7 +433,7 @@ test('a changed day is read from its events until it is counted anew; who is era
       await deleteOldCounts(live)
       return left()
     })
-    .toEqual({ numbers: 0, runs: 10, are_own: 1 })
+    .toEqual({ numbers: 0, runs: 10, are_own: 1, has_rows_of_erased: 0 })
 })
 
 test('the background work counts the days of large projects that are over, and leaves what is counted alone', async () => {
@@ -480,9 +457,9 @@ test('the background work counts the days of large projects that are over, and l
       Array.from({ length: rows }, () => ({ ...columns, event_id: randomUUID() })),
     )
   }
-  await insert(eventsWorthCounting - 1, midnight - dayMs)
+  await insert(eventsWorthCounting.day - 1, midnight - dayMs)
   // Of the hour under way; once it is over it is stale, as the day would be.
-  await insert(eventsWorthCounting, Date.now())
+  await insert(eventsWorthCounting.hours, Date.now())
   expect(await staleProjects()).toEqual([])
   const later = Date.now() + 61 * minuteMs
   expect(await readStaleProjects(live, later)).toContain(projectId)

@@ -53,7 +53,7 @@ beforeAll(async () => {
   rows = made.length
   await events.insert(made)
   await countDays(events.clickhouse.live, projectId, {
-    eventsMin: 1,
+    min: { day: 1, hours: 1 },
     nowMs: start + (days - 1) * dayMs,
   })
 }, 900_000)
@@ -74,7 +74,7 @@ async function figuresOf(
   areCounted: boolean,
 ): Promise<Record<string, number>> {
   const { live } = events.clickhouse
-  const { rows: counted } = areCounted ? await readRollup(live, plan) : { rows: null }
+  const { visits: counted } = areCounted ? await readRollup(live, plan) : { visits: null }
   expect(counted !== null).toBe(areCounted)
   const found: Record<string, number> = {}
   const add = (name: string, count: number) => {

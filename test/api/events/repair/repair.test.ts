@@ -94,7 +94,10 @@ describe('a deletion of events', () => {
       return { rest, counted }
     }
     const countDaysOf = () =>
-      countDays(events.clickhouse.live, project_id, { eventsMin: 1, nowMs: Date.now() })
+      countDays(events.clickhouse.live, project_id, {
+        min: { day: 1, hours: 1 },
+        nowMs: Date.now(),
+      })
     await countDaysOf()
     const before = await figures(project_id)
     const filter = 'page_path:like:/test%'
