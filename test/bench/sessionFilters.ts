@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
+import { addGoals, untilCounted } from './counted.ts'
 import { optimize } from './events.ts'
 import { type Read, send } from './growth.ts'
 import { insertGrowthEvents } from './growthEvents.ts'
@@ -40,7 +39,7 @@ export function sessionFiltersRow({ sizes, log }: Bench): Promise<Row[]> {
     const clickhouse = openClickHouse(url, database)
     // Complete days, which are counted.
     const newestMs = Math.floor(Date.now() / dayMs) * dayMs
-    const { organization_id, project_id, pixel_id, api_key, api_secret } = service.demo
+    const { organization_id, project_id, pixel_id } = service.demo
     await clickhouse.command({ sql: 'TRUNCATE TABLE events', params: {} })
     await insertGrowthEvents(
       clickhouse,
@@ -55,9 +54,9 @@ export function sessionFiltersRow({ sizes, log }: Bench): Promise<Row[]> {
       log,
     )
     await optimize({ url, database }, 'events')
-    await untilCounted(clickhouse, project_id)
+    await untilCounted(clickhouse, project_id, days)
     await clickhouse.close()
-    await addGoal(service.url, { project_id, api_key, api_secret })
+    await addGoals(service, [{ name: 'Custom event', filter: 'event_type:eq:custom' }])
     const rows: Row[] = []
     for (const [name, read] of Object.entries(reads))
       for (const [field, filter] of Object.entries(sessionFilters)) {
@@ -82,18 +81,6 @@ export function sessionFiltersRow({ sizes, log }: Bench): Promise<Row[]> {
   })
 }
 
-/** Waits until the service's job has counted the sessions of the days. */
-async function untilCounted(clickhouse: ClickHouse, projectId: string): Promise<void> {
-  for (let counted = 0; counted < days; await delay(2_000)) {
-    const [row] = await clickhouse.rows<{ counted: number }>({
-      sql: `SELECT count() AS counted FROM analytics_runs FINAL
-            WHERE project_id = {projectId:UUID} AND of = 'session_rows' AND hour = 0 AND fingerprint != ''`,
-      params: { projectId },
-    })
-    counted = row!.counted
-  }
-}
-
 function rowOf(name: string, events: number, { a, b, ratio, ratios }: Interleaved): Row {
   const [least, most] = [Math.min(...ratios), Math.max(...ratios)]
   return {
@@ -102,23 +89,4 @@ function rowOf(name: string, events: number, { a, b, ratio, ratios }: Interleave
     target,
     detail: `medians ${Math.round(a)} and ${Math.round(b)} ms, ${pairs} pairs from ${least.toFixed(1)} to ${most.toFixed(1)}`,
   }
-}
-
-async function addGoal(
-  url: string,
-  { project_id, api_key, api_secret }: { project_id: string; api_key: string; api_secret: string },
-): Promise<void> {
-  const answer = await fetch(new URL('/api/v1/analytics/goals', url), {
-    method: 'PUT',
-    headers: {
-      'x-api-key': api_key,
-      'x-api-secret': api_secret,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({
-      project_id,
-      goals: [{ name: 'Custom event', filter: 'event_type:eq:custom' }],
-    }),
-  })
-  if (!answer.ok) throw new Error(`the goal was answered ${answer.status} ${await answer.text()}`)
 }
