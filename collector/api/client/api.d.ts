@@ -8830,10 +8830,10 @@ export interface operations {
                  * @example {
                  *       "events": [
                  *         {
-                 *           "event_id": "71deee1f-57d2-4657-a00c-02d25235dec4",
+                 *           "event_id": "35d440ce-6a98-47ff-baa3-2f512cf7c2cc",
                  *           "event_type": "click",
                  *           "campaign_id": "5a3b1e00-0000-4000-8000-00000000000c",
-                 *           "ts": "2026-11-26T08:21:06.085Z",
+                 *           "ts": "2026-11-27T14:35:41.169Z",
                  *           "spend": 0.42
                  *         }
                  *       ]
@@ -9004,16 +9004,16 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T22:46:49.879Z",
+                     *           "timestamp": "2026-11-27T13:25:02.620Z",
                      *           "event_type": "click",
-                     *           "page_path": "/search",
-                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"card\",\"tagName\":\"A\",\"id\":null,\"href\":null},\"elementIdentifier\":\"main>ul>li>a\",\"elementText\":\"See this pot\",\"coordinates\":{\"x\":358,\"y\":405},\"url\":\"https://kiln-lane.example/search?q=vase\",\"timestamp\":\"2026-11-25T22:46:49.879Z\"}"
+                     *           "page_path": "/catalogue",
+                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"card\",\"tagName\":\"A\",\"id\":null,\"href\":null},\"elementIdentifier\":\"main>ul>li>a\",\"elementText\":\"Pots\",\"coordinates\":{\"x\":378,\"y\":76},\"url\":\"https://kiln-lane.example/catalogue?utm_source=newsletter&utm_medium=email&utm_campaign=spring_glazes\",\"timestamp\":\"2026-11-27T13:25:02.620Z\"}"
                      *         },
                      *         {
-                     *           "timestamp": "2026-11-25T21:02:53.605Z",
+                     *           "timestamp": "2026-11-27T12:24:54.658Z",
                      *           "event_type": "click",
                      *           "page_path": "/product",
-                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":212,\"y\":4},\"url\":\"https://kiln-lane.example/product?item=teapot\",\"timestamp\":\"2026-11-25T21:02:53.605Z\"}"
+                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":235,\"y\":762},\"url\":\"https://kiln-lane.example/product?item=teapot\",\"timestamp\":\"2026-11-27T12:24:54.658Z\"}"
                      *         }
                      *       ],
                      *       "meta": {
@@ -9021,13 +9021,13 @@ export interface operations {
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795594866110,
-                     *         "end_ms": 1795681266110,
+                     *         "start_ms": 1795703741263,
+                     *         "end_ms": 1795790141263,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-26T08:21:06.110Z",
+                     *         "complete_until": "2026-11-27T14:35:41.263Z",
                      *         "has_more": true,
-                     *         "next_cursor": "c0-hoyWxgyhVBqs8uSplgHsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2MzgxNjc2MDEsImV2ZW50SWQiOiI2ZmRjODQ2Mi0zY2ZmLTQ0YzctYjg5OC1mYmQ5ODQxNDViZjcifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1OTQ4NjYxMTAsImVuZE1zIjoxNzk1NjgxMjY2MTEwfX0",
-                     *         "request_id": "2644cbc6-0c95-41d2-b615-2f3da4f61b66"
+                     *         "next_cursor": "ir75bxExsbS1tKbD4huUm3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU3ODIyMzI4MzgsImV2ZW50SWQiOiIwNWI0MWY3OS0xOWIwLTRhMTctOGViYS0xYzE2OGUzZjBmYzkifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU3MDM3NDEyNjMsImVuZE1zIjoxNzk1NzkwMTQxMjYzfX0",
+                     *         "request_id": "a9774fe7-67d9-4617-830a-cc5793a8abdd"
                      *       }
                      *     }
                      */
@@ -9264,11 +9264,11 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T21:02:53.606Z",
-                     *           "event_type": "custom",
+                     *           "timestamp": "2026-11-27T10:39:51.767Z",
+                     *           "event_type": "page_view",
                      *           "page_path": "/product",
-                     *           "event_data": "{\"name\":\"add_to_basket\",\"properties\":{\"item\":\"mug\",\"price\":24,\"currency\":\"GBP\"},\"url\":\"https://kiln-lane.example/product?item=teapot\",\"timestamp\":\"2026-11-25T21:02:53.606Z\"}",
-                     *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0"
+                     *           "event_data": "{\"title\":\"mug · Kiln Lane\",\"referrer\":\"https://kiln-lane.example/product?item=bowl\",\"screen\":{\"height\":1080,\"width\":1920},\"viewport\":{\"height\":950,\"width\":1920},\"url\":\"https://kiln-lane.example/product?item=mug\",\"timestamp\":\"2026-11-27T10:39:51.767Z\"}",
+                     *           "hem": "3893ca3072ef78c89677774e6aa3fba7bffad452cde2eda909b5b6f98767baf9"
                      *         }
                      *       ],
                      *       "meta": {
@@ -9276,13 +9276,13 @@ export interface operations {
                      *         "meter": "resolution_hem",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795594866222,
-                     *         "end_ms": 1795681266222,
+                     *         "start_ms": 1795703741330,
+                     *         "end_ms": 1795790141330,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-26T08:21:06.223Z",
+                     *         "complete_until": "2026-11-27T14:35:41.331Z",
                      *         "has_more": true,
-                     *         "next_cursor": "a7Q_dDXzJP-AB_GCC4-86nsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2NDA1NzM2MDUsImV2ZW50SWQiOiJkNWRmY2I0Ni00ZTBhLTRmMzItYTdkNi02YTI5NWI3ZTQ1NDYifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1OTQ4NjYyMjIsImVuZE1zIjoxNzk1NjgxMjY2MjIyfX0",
-                     *         "request_id": "76fafa36-02c6-48c8-a77f-2ae70318864f"
+                     *         "next_cursor": "0yVPZ14wbqtv7ABo8NzgVXsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU3NzU5MTQxNzksImV2ZW50SWQiOiIyMGI4N2ZhNi1lYjI5LTRkYTktYmIwYS0wMTFlMzBiZGFlODcifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU3MDM3NDEzMzAsImVuZE1zIjoxNzk1NzkwMTQxMzMwfX0",
+                     *         "request_id": "93387712-efdd-4302-b379-82b06362b6fd"
                      *       }
                      *     }
                      */
@@ -9519,12 +9519,12 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T21:02:53.606Z",
-                     *           "event_type": "custom",
+                     *           "timestamp": "2026-11-27T10:39:51.767Z",
+                     *           "event_type": "page_view",
                      *           "page_path": "/product",
-                     *           "event_data": "{\"name\":\"add_to_basket\",\"properties\":{\"item\":\"mug\",\"price\":24,\"currency\":\"GBP\"},\"url\":\"https://kiln-lane.example/product?item=teapot\",\"timestamp\":\"2026-11-25T21:02:53.606Z\"}",
-                     *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0",
-                     *           "pte_person_id": "0f47a3acc1510b67e1d0bd6e088466d38780bf15de443903"
+                     *           "event_data": "{\"title\":\"mug · Kiln Lane\",\"referrer\":\"https://kiln-lane.example/product?item=bowl\",\"screen\":{\"height\":1080,\"width\":1920},\"viewport\":{\"height\":950,\"width\":1920},\"url\":\"https://kiln-lane.example/product?item=mug\",\"timestamp\":\"2026-11-27T10:39:51.767Z\"}",
+                     *           "hem": "3893ca3072ef78c89677774e6aa3fba7bffad452cde2eda909b5b6f98767baf9",
+                     *           "pte_person_id": "d97bedfd0b78c6c605193abe004268f554c37051663caeb4"
                      *         }
                      *       ],
                      *       "meta": {
@@ -9532,13 +9532,13 @@ export interface operations {
                      *         "meter": "resolution_hem_pte",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795594866282,
-                     *         "end_ms": 1795681266282,
+                     *         "start_ms": 1795703741470,
+                     *         "end_ms": 1795790141470,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-26T08:21:06.282Z",
+                     *         "complete_until": "2026-11-27T14:35:41.471Z",
                      *         "has_more": true,
-                     *         "next_cursor": "6hf_vLGm_C_HI6TrSoobRXsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2NDA1NzM2MDUsImV2ZW50SWQiOiJkNWRmY2I0Ni00ZTBhLTRmMzItYTdkNi02YTI5NWI3ZTQ1NDYifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1OTQ4NjYyODIsImVuZE1zIjoxNzk1NjgxMjY2MjgyfX0",
-                     *         "request_id": "d0559045-8b3a-4a64-9c63-b9edf92aacc3"
+                     *         "next_cursor": "zWZoUFOaUIEvI1TaIiC42Hsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU3NzU5MTQxNzksImV2ZW50SWQiOiIyMGI4N2ZhNi1lYjI5LTRkYTktYmIwYS0wMTFlMzBiZGFlODcifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU3MDM3NDE0NzAsImVuZE1zIjoxNzk1NzkwMTQxNDcwfX0",
+                     *         "request_id": "dc6ca3e2-e5d0-40fd-8d62-a0d4a23ed5d2"
                      *       }
                      *     }
                      */
@@ -9775,22 +9775,22 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T21:02:53.606Z",
-                     *           "event_type": "custom",
-                     *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0",
-                     *           "first_name": "Emma",
-                     *           "last_name": "Diaz",
-                     *           "job_title": "Learning Specialist (Learning)",
-                     *           "company_name": "Millstone Lines"
+                     *           "timestamp": "2026-11-27T10:39:51.767Z",
+                     *           "event_type": "page_view",
+                     *           "hem": "3893ca3072ef78c89677774e6aa3fba7bffad452cde2eda909b5b6f98767baf9",
+                     *           "first_name": "Oscar",
+                     *           "last_name": "Osei",
+                     *           "job_title": "Learning Manager",
+                     *           "company_name": "Echogate Properties"
                      *         },
                      *         {
-                     *           "timestamp": "2026-11-25T21:02:53.605Z",
-                     *           "event_type": "click",
-                     *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0",
-                     *           "first_name": "Emma",
-                     *           "last_name": "Diaz",
-                     *           "job_title": "Learning Specialist (Learning)",
-                     *           "company_name": "Millstone Lines"
+                     *           "timestamp": "2026-11-27T10:38:34.179Z",
+                     *           "event_type": "page_view",
+                     *           "hem": "3893ca3072ef78c89677774e6aa3fba7bffad452cde2eda909b5b6f98767baf9",
+                     *           "first_name": "Oscar",
+                     *           "last_name": "Osei",
+                     *           "job_title": "Learning Manager",
+                     *           "company_name": "Echogate Properties"
                      *         }
                      *       ],
                      *       "meta": {
@@ -9798,13 +9798,13 @@ export interface operations {
                      *         "meter": "resolution_full_profile",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795594866324,
-                     *         "end_ms": 1795681266324,
+                     *         "start_ms": 1795703741538,
+                     *         "end_ms": 1795790141538,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-26T08:21:06.324Z",
+                     *         "complete_until": "2026-11-27T14:35:41.538Z",
                      *         "has_more": true,
-                     *         "next_cursor": "KevmVy2ElZ3ZY__-Fppacnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2NDA1MzY2ODMsImV2ZW50SWQiOiJiMGU5ODY2My1mMDJmLTQ5ZDMtODliMS1jZjljODZjZTU1YzIifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1OTQ4NjYzMjQsImVuZE1zIjoxNzk1NjgxMjY2MzI0fX0",
-                     *         "request_id": "7fb53062-fa13-4db3-86c4-932a3a894df1"
+                     *         "next_cursor": "oND6FEtEnOmMyYkmJs5D2nsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU3NzU4NDc2ODUsImV2ZW50SWQiOiIyMjQ2YTNmMi0wNWJmLTQxN2UtYjg0Yi1jMTZkNDgzNTA5NGEifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU3MDM3NDE1MzgsImVuZE1zIjoxNzk1NzkwMTQxNTM4fX0",
+                     *         "request_id": "f94d8002-ab19-435a-b27b-71fc8b141ad0"
                      *       }
                      *     }
                      */
@@ -10118,47 +10118,43 @@ export interface operations {
                      *       "counts": [
                      *         {
                      *           "event_type": "page_view",
-                     *           "count": 119
-                     *         },
-                     *         {
-                     *           "event_type": "scroll_depth",
-                     *           "count": 32
+                     *           "count": 136
                      *         },
                      *         {
                      *           "event_type": "click",
-                     *           "count": 30
+                     *           "count": 26
+                     *         },
+                     *         {
+                     *           "event_type": "scroll_depth",
+                     *           "count": 26
                      *         },
                      *         {
                      *           "event_type": "video",
-                     *           "count": 12
+                     *           "count": 13
                      *         },
                      *         {
                      *           "event_type": "custom",
-                     *           "count": 9
+                     *           "count": 8
                      *         },
                      *         {
                      *           "event_type": "search",
-                     *           "count": 9
+                     *           "count": 8
                      *         },
                      *         {
                      *           "event_type": "copy",
-                     *           "count": 3
-                     *         },
-                     *         {
-                     *           "event_type": "download",
-                     *           "count": 3
+                     *           "count": 7
                      *         },
                      *         {
                      *           "event_type": "form_submission",
-                     *           "count": 3
+                     *           "count": 6
                      *         }
                      *       ],
-                     *       "total": 220,
+                     *       "total": 230,
                      *       "meta": {
-                     *         "start_ms": 1795594866377,
-                     *         "end_ms": 1795681266377,
+                     *         "start_ms": 1795703741861,
+                     *         "end_ms": 1795790141861,
                      *         "has_more": false,
-                     *         "request_id": "a6a42bff-9b2e-4c92-8cf9-b1af670e84bc"
+                     *         "request_id": "9563cfc4-e6bb-4f32-8e61-b6175e599e9d"
                      *       }
                      *     }
                      */
@@ -10268,8 +10264,8 @@ export interface operations {
                      *         "deleted",
                      *         "never_arrived"
                      *       ],
-                     *       "complete_until": "2026-11-26T08:21:06.401Z",
-                     *       "request_id": "77e5fe3d-b1c1-4b04-a32a-8ea51d70f984"
+                     *       "complete_until": "2026-11-27T14:35:41.901Z",
+                     *       "request_id": "9441a771-5f68-40f1-803b-6db2c96b995b"
                      *     }
                      */
                     "application/json": components["schemas"]["EventTrace"];
@@ -10345,12 +10341,12 @@ export interface operations {
                 kind?: "buyers" | "accounts";
                 /**
                  * @description Required. First millisecond of the window since 1970.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 start_ms: number;
                 /**
                  * @description Required. First millisecond after the window since 1970.
-                 * @example 1795651200000
+                 * @example 1795737600000
                  */
                 end_ms: number;
                 /**
@@ -10391,14 +10387,14 @@ export interface operations {
                      * @example {
                      *       "visitors": [
                      *         {
-                     *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0",
-                     *           "timestamp": "2026-11-25T21:02:53.606Z",
+                     *           "hem": "bc39cf014215058e08ddae333bc84db1856ecbd739591365ad228dcbc6c60a0f",
+                     *           "timestamp": "2026-11-26T22:22:42.927Z",
                      *           "page_path": "/product"
                      *         },
                      *         {
-                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
-                     *           "timestamp": "2026-11-25T17:28:04.540Z",
-                     *           "page_path": "/product"
+                     *           "hem": "e72af913cc2e1d68fe17dd69a000330c618d1d064ebe6be208524c3bc706c4f8",
+                     *           "timestamp": "2026-11-26T19:18:02.837Z",
+                     *           "page_path": "/about"
                      *         }
                      *       ],
                      *       "count": 2,
@@ -10503,12 +10499,12 @@ export interface operations {
                 kind?: "buyers" | "accounts";
                 /**
                  * @description Required. First millisecond of the window since 1970.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 start_ms: number;
                 /**
                  * @description Required. First millisecond after the window since 1970.
-                 * @example 1795651200000
+                 * @example 1795737600000
                  */
                 end_ms: number;
                 /**
@@ -10549,14 +10545,14 @@ export interface operations {
                      * @example {
                      *       "visitors": [
                      *         {
-                     *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0",
-                     *           "timestamp": "2026-11-25T21:02:53.606Z",
+                     *           "hem": "bc39cf014215058e08ddae333bc84db1856ecbd739591365ad228dcbc6c60a0f",
+                     *           "timestamp": "2026-11-26T22:22:42.927Z",
                      *           "page_path": "/product"
                      *         },
                      *         {
-                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
-                     *           "timestamp": "2026-11-25T17:28:04.540Z",
-                     *           "page_path": "/product"
+                     *           "hem": "e72af913cc2e1d68fe17dd69a000330c618d1d064ebe6be208524c3bc706c4f8",
+                     *           "timestamp": "2026-11-26T19:18:02.837Z",
+                     *           "page_path": "/about"
                      *         }
                      *       ],
                      *       "count": 2,
@@ -10661,12 +10657,12 @@ export interface operations {
                 kind?: "buyers" | "accounts";
                 /**
                  * @description Required. First millisecond of the window since 1970.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 start_ms: number;
                 /**
                  * @description Required. First millisecond after the window since 1970.
-                 * @example 1795651200000
+                 * @example 1795737600000
                  */
                 end_ms: number;
                 /**
@@ -10707,14 +10703,14 @@ export interface operations {
                      * @example {
                      *       "visitors": [
                      *         {
-                     *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0",
-                     *           "timestamp": "2026-11-25T21:02:53.606Z",
+                     *           "hem": "bc39cf014215058e08ddae333bc84db1856ecbd739591365ad228dcbc6c60a0f",
+                     *           "timestamp": "2026-11-26T22:22:42.927Z",
                      *           "page_path": "/product"
                      *         },
                      *         {
-                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
-                     *           "timestamp": "2026-11-25T17:28:04.540Z",
-                     *           "page_path": "/product"
+                     *           "hem": "e72af913cc2e1d68fe17dd69a000330c618d1d064ebe6be208524c3bc706c4f8",
+                     *           "timestamp": "2026-11-26T19:18:02.837Z",
+                     *           "page_path": "/about"
                      *         }
                      *       ],
                      *       "count": 2,
@@ -10821,12 +10817,12 @@ export interface operations {
                 organization_id?: string;
                 /**
                  * @description First millisecond of the window since 1970.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970.
-                 * @example 1795651200000
+                 * @example 1795737600000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -10873,22 +10869,22 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T22:48:06.816Z",
-                     *           "event_type": "scroll_depth",
-                     *           "page_path": "/product",
-                     *           "event_data": "{\"percentage\":37,\"threshold\":25,\"url\":\"https://kiln-lane.example/product?item=bowl\",\"timestamp\":\"2026-11-25T22:48:06.816Z\"}"
+                     *           "timestamp": "2026-11-26T23:59:43.851Z",
+                     *           "event_type": "page_view",
+                     *           "page_path": "/",
+                     *           "event_data": "{\"title\":\"Kiln Lane: stoneware for every day\",\"referrer\":null,\"screen\":{\"height\":915,\"width\":412},\"viewport\":{\"height\":775,\"width\":412},\"url\":\"https://kiln-lane.example/\",\"timestamp\":\"2026-11-26T23:59:43.851Z\"}"
                      *         }
                      *       ],
                      *       "meta": {
                      *         "meter": "events",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795564800000,
-                     *         "end_ms": 1795651200000,
+                     *         "start_ms": 1795651200000,
+                     *         "end_ms": 1795737600000,
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "3ff954f2-3291-47e2-a0a8-1283d3453600"
+                     *         "request_id": "0643965a-0c60-45d9-9eb2-0436cb7cd101"
                      *       }
                      *     }
                      */
@@ -10979,12 +10975,12 @@ export interface operations {
                 organization_id?: string;
                 /**
                  * @description First millisecond of the window since 1970.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 start_ms?: number;
                 /**
                  * @description Last millisecond of the window since 1970.
-                 * @example 1795651200000
+                 * @example 1795737600000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -11031,22 +11027,22 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T22:48:06.816Z",
-                     *           "event_type": "scroll_depth",
-                     *           "page_path": "/product",
-                     *           "event_data": "{\"percentage\":37,\"threshold\":25,\"url\":\"https://kiln-lane.example/product?item=bowl\",\"timestamp\":\"2026-11-25T22:48:06.816Z\"}"
+                     *           "timestamp": "2026-11-26T23:59:43.851Z",
+                     *           "event_type": "page_view",
+                     *           "page_path": "/",
+                     *           "event_data": "{\"title\":\"Kiln Lane: stoneware for every day\",\"referrer\":null,\"screen\":{\"height\":915,\"width\":412},\"viewport\":{\"height\":775,\"width\":412},\"url\":\"https://kiln-lane.example/\",\"timestamp\":\"2026-11-26T23:59:43.851Z\"}"
                      *         }
                      *       ],
                      *       "meta": {
                      *         "meter": "events",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795564800000,
-                     *         "end_ms": 1795651200000,
+                     *         "start_ms": 1795651200000,
+                     *         "end_ms": 1795737600000,
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "ff434ab8-1ef1-4695-ae12-8157a0aeb8e0"
+                     *         "request_id": "e0d50ae9-05a2-4eb2-a678-917d34dfe7eb"
                      *       }
                      *     }
                      */
@@ -11137,12 +11133,12 @@ export interface operations {
                 organization_id?: string;
                 /**
                  * @description First millisecond of the window since 1970.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970.
-                 * @example 1795651200000
+                 * @example 1795737600000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -11180,15 +11176,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "estimate": {
-                     *         "rows": 9735,
-                     *         "bytes": 6028381,
+                     *         "rows": 10064,
+                     *         "bytes": 6235706,
                      *         "parts": 1,
                      *         "marks": 1
                      *       },
                      *       "meta": {
-                     *         "start_ms": 1795564800000,
-                     *         "end_ms": 1795651200000,
-                     *         "request_id": "de1bf15a-92b1-4d4c-aac8-05e07da1f559"
+                     *         "start_ms": 1795651200000,
+                     *         "end_ms": 1795737600000,
+                     *         "request_id": "ea8bf10c-9fc1-430b-8792-c17ec7df9ca8"
                      *       }
                      *     }
                      */
@@ -11285,12 +11281,12 @@ export interface operations {
                 organization_id?: string;
                 /**
                  * @description First millisecond of the window since 1970.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970.
-                 * @example 1795651200000
+                 * @example 1795737600000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -11325,15 +11321,15 @@ export interface operations {
                      * @example {
                      *       "counts": [
                      *         {
-                     *           "count": 261
+                     *           "count": 263
                      *         }
                      *       ],
-                     *       "total": 261,
+                     *       "total": 263,
                      *       "meta": {
-                     *         "start_ms": 1795564800000,
-                     *         "end_ms": 1795651200000,
+                     *         "start_ms": 1795651200000,
+                     *         "end_ms": 1795737600000,
                      *         "has_more": false,
-                     *         "request_id": "c44490ae-b339-43a3-9cdf-7430185ae1d2"
+                     *         "request_id": "182a7cd9-95ee-4344-9479-7ed2747b8d80"
                      *       }
                      *     }
                      */
@@ -11417,12 +11413,12 @@ export interface operations {
                 organization_id?: string;
                 /**
                  * @description First millisecond of the window since 1970.
-                 * @example 1795677666639
+                 * @example 1795786542776
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970.
-                 * @example 1795681266639
+                 * @example 1795790142776
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -11456,19 +11452,19 @@ export interface operations {
                      *       "interval": "hour",
                      *       "index": [
                      *         {
-                     *           "start": "2026-11-26T07:00:00Z",
-                     *           "count": 2,
+                     *           "start": "2026-11-27T13:00:00Z",
+                     *           "count": 3,
                      *           "event_types": {
-                     *             "page_view": 2
+                     *             "page_view": 3
                      *           }
                      *         }
                      *       ],
-                     *       "total": 2,
+                     *       "total": 3,
                      *       "meta": {
-                     *         "start_ms": 1795677666639,
-                     *         "end_ms": 1795681266639,
+                     *         "start_ms": 1795786542776,
+                     *         "end_ms": 1795790142776,
                      *         "has_more": false,
-                     *         "request_id": "4b4101d4-5dc7-472b-8ce9-ac5b50ba2505"
+                     *         "request_id": "3b0addd9-cc19-495a-8ac6-73800064e724"
                      *       }
                      *     }
                      */
@@ -11642,7 +11638,7 @@ export interface operations {
             query?: {
                 /**
                  * @description SHA-256, hex, of the trimmed, lower-cased e-mail address.
-                 * @example 42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0
+                 * @example 3893ca3072ef78c89677774e6aa3fba7bffad452cde2eda909b5b6f98767baf9
                  */
                 hem?: string;
                 /** @description E-mail address. The service trims, lower-cases and hashes it, and does not store it. */
@@ -11672,10 +11668,10 @@ export interface operations {
                      * @example {
                      *       "matched": true,
                      *       "person": {
-                     *         "first_name": "Emma",
-                     *         "last_name": "Diaz",
-                     *         "job_title": "Learning Specialist (Learning)",
-                     *         "company_name": "Millstone Lines"
+                     *         "first_name": "Oscar",
+                     *         "last_name": "Osei",
+                     *         "job_title": "Learning Manager",
+                     *         "company_name": "Echogate Properties"
                      *       },
                      *       "meta": {
                      *         "meter": "lookup",
@@ -11766,7 +11762,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0",
+                 *       "hem": "3893ca3072ef78c89677774e6aa3fba7bffad452cde2eda909b5b6f98767baf9",
                  *       "select": "first_name,last_name,job_title,company_name"
                  *     }
                  */
@@ -11791,10 +11787,10 @@ export interface operations {
                      * @example {
                      *       "matched": true,
                      *       "person": {
-                     *         "first_name": "Emma",
-                     *         "last_name": "Diaz",
-                     *         "job_title": "Learning Specialist (Learning)",
-                     *         "company_name": "Millstone Lines"
+                     *         "first_name": "Oscar",
+                     *         "last_name": "Osei",
+                     *         "job_title": "Learning Manager",
+                     *         "company_name": "Echogate Properties"
                      *       },
                      *       "meta": {
                      *         "meter": "lookup",
@@ -11888,7 +11884,7 @@ export interface operations {
                  *       "items": [
                  *         {
                  *           "id": "a",
-                 *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0"
+                 *           "hem": "3893ca3072ef78c89677774e6aa3fba7bffad452cde2eda909b5b6f98767baf9"
                  *         },
                  *         {
                  *           "id": "b",
@@ -11920,8 +11916,8 @@ export interface operations {
                      *           "id": "a",
                      *           "matched": true,
                      *           "person": {
-                     *             "first_name": "Emma",
-                     *             "company_name": "Millstone Lines"
+                     *             "first_name": "Oscar",
+                     *             "company_name": "Echogate Properties"
                      *           }
                      *         },
                      *         {
@@ -12141,7 +12137,7 @@ export interface operations {
                 pixel_id?: string;
                 /**
                  * @description Id of the browser.
-                 * @example e791d20a-3c8b-4b80-b3dd-2cb5400def1c
+                 * @example 83d7b185-b22f-43b0-82f8-780b10a3f117
                  */
                 cookie_id: string;
             };
@@ -12164,7 +12160,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "cookie_id": "e791d20a-3c8b-4b80-b3dd-2cb5400def1c",
+                     *       "cookie_id": "83d7b185-b22f-43b0-82f8-780b10a3f117",
                      *       "matched": false,
                      *       "hem": null,
                      *       "links": [],
@@ -12441,19 +12437,19 @@ export interface operations {
                      * @example {
                      *       "statistics": [],
                      *       "total": {
-                     *         "events": 9164,
-                     *         "resolved_events": 2649,
+                     *         "events": 9151,
+                     *         "resolved_events": 2680,
                      *         "visitors": 168,
                      *         "resolved_visitors": 48,
                      *         "people": null,
-                     *         "event_rate": 0.2890659100829332,
+                     *         "event_rate": 0.2928641678505081,
                      *         "visitor_rate": 0.2857142857142857
                      *       },
                      *       "meta": {
-                     *         "start_ms": 1793089266835,
-                     *         "end_ms": 1795681266835,
+                     *         "start_ms": 1793198143578,
+                     *         "end_ms": 1795790143578,
                      *         "has_more": false,
-                     *         "request_id": "47706c3c-37d1-4254-b757-5867ab6fcd45"
+                     *         "request_id": "b1918484-6ea5-44ee-8acf-ffc9f34a1116"
                      *       }
                      *     }
                      */
@@ -12852,12 +12848,12 @@ export interface operations {
                 pixel_id?: string;
                 /**
                  * @description First millisecond of the window since 1970. Default: 30 days before its end.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970. Default: now.
-                 * @example 1795651200000
+                 * @example 1795737600000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -12894,6 +12890,19 @@ export interface operations {
                     /**
                      * @example {
                      *       "overview": {
+                     *         "events": 251,
+                     *         "visitors": 28,
+                     *         "page_views": 130,
+                     *         "sessions": 33,
+                     *         "bounce_rate": 0.12121212121212122,
+                     *         "time_on_page_ms": 41992.769230769234
+                     *       },
+                     *       "bots": {
+                     *         "events": 12,
+                     *         "visitors": 4,
+                     *         "page_views": 12
+                     *       },
+                     *       "previous": {
                      *         "events": 236,
                      *         "visitors": 23,
                      *         "page_views": 109,
@@ -12901,24 +12910,11 @@ export interface operations {
                      *         "bounce_rate": 0.03571428571428571,
                      *         "time_on_page_ms": 42750.18348623853
                      *       },
-                     *       "bots": {
-                     *         "events": 25,
-                     *         "visitors": 4,
-                     *         "page_views": 25
-                     *       },
-                     *       "previous": {
-                     *         "events": 280,
-                     *         "visitors": 33,
-                     *         "page_views": 144,
-                     *         "sessions": 40,
-                     *         "bounce_rate": 0.05,
-                     *         "time_on_page_ms": 38225.78472222222
-                     *       },
                      *       "meta": {
-                     *         "start_ms": 1795564800000,
-                     *         "end_ms": 1795651200000,
+                     *         "start_ms": 1795651200000,
+                     *         "end_ms": 1795737600000,
                      *         "time_zone": "UTC",
-                     *         "request_id": "ba946a73-1b2f-45f8-9cf2-f519e08cf1dc"
+                     *         "request_id": "24ba601a-fc22-49d5-8209-f5b56e4d2ef2"
                      *       }
                      *     }
                      */
@@ -13001,12 +12997,12 @@ export interface operations {
                 pixel_id?: string;
                 /**
                  * @description First millisecond of the window since 1970. Default: 30 days before its end.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970. Default: now.
-                 * @example 1795651200000
+                 * @example 1795737600000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -13051,10 +13047,10 @@ export interface operations {
                      *       "interval": "day",
                      *       "timeseries": [
                      *         {
-                     *           "start_ms": 1795564800000,
-                     *           "events": 236,
-                     *           "visitors": 23,
-                     *           "page_views": 109,
+                     *           "start_ms": 1795651200000,
+                     *           "events": 251,
+                     *           "visitors": 28,
+                     *           "page_views": 130,
                      *           "sessions": null,
                      *           "bounce_rate": null,
                      *           "time_on_page_ms": null,
@@ -13063,10 +13059,10 @@ export interface operations {
                      *       ],
                      *       "previous": null,
                      *       "meta": {
-                     *         "start_ms": 1795564800000,
-                     *         "end_ms": 1795651200000,
+                     *         "start_ms": 1795651200000,
+                     *         "end_ms": 1795737600000,
                      *         "time_zone": "UTC",
-                     *         "request_id": "34b6e18c-4ad0-48a4-95ea-a66ab0618965"
+                     *         "request_id": "878e58e1-6c68-4136-b0cc-41ecbb74aaef"
                      *       }
                      *     }
                      */
@@ -13149,12 +13145,12 @@ export interface operations {
                 pixel_id?: string;
                 /**
                  * @description First millisecond of the window since 1970. Default: 30 days before its end.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970. Default: now.
-                 * @example 1795651200000
+                 * @example 1795737600000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -13202,24 +13198,24 @@ export interface operations {
                      *           "values": [
                      *             {
                      *               "value": "/product",
-                     *               "visitors": 18,
-                     *               "events": 110,
-                     *               "page_views": 57,
-                     *               "sessions": null,
-                     *               "goal": null
-                     *             },
-                     *             {
-                     *               "value": "/",
-                     *               "visitors": 16,
-                     *               "events": 30,
-                     *               "page_views": 17,
+                     *               "visitors": 24,
+                     *               "events": 114,
+                     *               "page_views": 69,
                      *               "sessions": null,
                      *               "goal": null
                      *             },
                      *             {
                      *               "value": "/catalogue",
+                     *               "visitors": 14,
+                     *               "events": 31,
+                     *               "page_views": 19,
+                     *               "sessions": null,
+                     *               "goal": null
+                     *             },
+                     *             {
+                     *               "value": "/",
                      *               "visitors": 13,
-                     *               "events": 27,
+                     *               "events": 29,
                      *               "page_views": 14,
                      *               "sessions": null,
                      *               "goal": null
@@ -13231,26 +13227,26 @@ export interface operations {
                      *           "values": [
                      *             {
                      *               "value": "GB",
-                     *               "visitors": 6,
-                     *               "events": 92,
-                     *               "page_views": 40,
-                     *               "sessions": 10,
+                     *               "visitors": 14,
+                     *               "events": 126,
+                     *               "page_views": 67,
+                     *               "sessions": 16,
                      *               "goal": null
                      *             },
                      *             {
-                     *               "value": "CA",
+                     *               "value": "NL",
                      *               "visitors": 4,
-                     *               "events": 39,
-                     *               "page_views": 18,
-                     *               "sessions": 4,
-                     *               "goal": null
-                     *             },
-                     *             {
-                     *               "value": "FR",
-                     *               "visitors": 4,
-                     *               "events": 37,
-                     *               "page_views": 18,
+                     *               "events": 50,
+                     *               "page_views": 25,
                      *               "sessions": 5,
+                     *               "goal": null
+                     *             },
+                     *             {
+                     *               "value": "US",
+                     *               "visitors": 3,
+                     *               "events": 30,
+                     *               "page_views": 15,
+                     *               "sessions": 3,
                      *               "goal": null
                      *             }
                      *           ],
@@ -13258,10 +13254,10 @@ export interface operations {
                      *         }
                      *       },
                      *       "meta": {
-                     *         "start_ms": 1795564800000,
-                     *         "end_ms": 1795651200000,
+                     *         "start_ms": 1795651200000,
+                     *         "end_ms": 1795737600000,
                      *         "time_zone": "UTC",
-                     *         "request_id": "37beaff6-3031-4a46-af87-4ad71e3818bb"
+                     *         "request_id": "4509e815-4a6e-44b9-92ca-419b53212068"
                      *       }
                      *     }
                      */
@@ -13368,181 +13364,181 @@ export interface operations {
                      *       "events": 0,
                      *       "minutes": [
                      *         {
-                     *           "start_ms": 1795679520000,
+                     *           "start_ms": 1795788360000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795679580000,
+                     *           "start_ms": 1795788420000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795679640000,
+                     *           "start_ms": 1795788480000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795679700000,
+                     *           "start_ms": 1795788540000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795679760000,
+                     *           "start_ms": 1795788600000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795679820000,
+                     *           "start_ms": 1795788660000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795679880000,
+                     *           "start_ms": 1795788720000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795679940000,
+                     *           "start_ms": 1795788780000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680000000,
+                     *           "start_ms": 1795788840000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680060000,
+                     *           "start_ms": 1795788900000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680120000,
+                     *           "start_ms": 1795788960000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680180000,
+                     *           "start_ms": 1795789020000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680240000,
+                     *           "start_ms": 1795789080000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680300000,
+                     *           "start_ms": 1795789140000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680360000,
+                     *           "start_ms": 1795789200000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680420000,
+                     *           "start_ms": 1795789260000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680480000,
+                     *           "start_ms": 1795789320000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680540000,
+                     *           "start_ms": 1795789380000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680600000,
+                     *           "start_ms": 1795789440000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680660000,
+                     *           "start_ms": 1795789500000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680720000,
+                     *           "start_ms": 1795789560000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680780000,
+                     *           "start_ms": 1795789620000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680840000,
+                     *           "start_ms": 1795789680000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680900000,
+                     *           "start_ms": 1795789740000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795680960000,
+                     *           "start_ms": 1795789800000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795681020000,
+                     *           "start_ms": 1795789860000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795681080000,
+                     *           "start_ms": 1795789920000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795681140000,
+                     *           "start_ms": 1795789980000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795681200000,
+                     *           "start_ms": 1795790040000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795681260000,
+                     *           "start_ms": 1795790100000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
@@ -13550,10 +13546,10 @@ export interface operations {
                      *       ],
                      *       "pages": [],
                      *       "meta": {
-                     *         "start_ms": 1795679520000,
-                     *         "end_ms": 1795681267123,
+                     *         "start_ms": 1795788360000,
+                     *         "end_ms": 1795790145246,
                      *         "time_zone": "UTC",
-                     *         "request_id": "18a25199-ed46-4e5d-8535-b42e70a26cd0"
+                     *         "request_id": "024d9b8b-a59f-4f45-a10d-68ac8bdc18d5"
                      *       }
                      *     }
                      */
@@ -13642,8 +13638,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
-                 *       "start_ms": 1795564800000,
-                 *       "end_ms": 1795651200000,
+                 *       "start_ms": 1795651200000,
+                 *       "end_ms": 1795737600000,
                  *       "steps": [
                  *         "event_type:eq:page_view",
                  *         "event_type:eq:search"
@@ -13719,18 +13715,19 @@ export interface operations {
                      *       "steps": [
                      *         {
                      *           "filter": "event_type:eq:page_view",
-                     *           "visitors": 23
+                     *           "visitors": 28
                      *         },
                      *         {
                      *           "filter": "event_type:eq:search",
-                     *           "visitors": 8
+                     *           "visitors": 10
                      *         }
                      *       ],
                      *       "meta": {
-                     *         "start_ms": 1795564800000,
-                     *         "end_ms": 1795651200000,
+                     *         "start_ms": 1795651200000,
+                     *         "end_ms": 1795737600000,
                      *         "time_zone": "UTC",
-                     *         "request_id": "23606984-5c73-412f-ba71-ba40ff56d55b"
+                     *         "request_id": "85ff2d28-de01-48e0-a74b-018146c7b322",
+                     *         "sample_fraction": 1
                      *       }
                      *     }
                      */
@@ -13808,12 +13805,12 @@ export interface operations {
                 pixel_id?: string;
                 /**
                  * @description First millisecond of the window since 1970. Default: 30 days before its end.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970. Default: now.
-                 * @example 1795651200000
+                 * @example 1795737600000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -13856,18 +13853,19 @@ export interface operations {
                      *       "interval": "day",
                      *       "cohorts": [
                      *         {
-                     *           "start_ms": 1795564800000,
-                     *           "visitors": 23,
+                     *           "start_ms": 1795651200000,
+                     *           "visitors": 28,
                      *           "returned": [
-                     *             23
+                     *             28
                      *           ]
                      *         }
                      *       ],
                      *       "meta": {
-                     *         "start_ms": 1795564800000,
-                     *         "end_ms": 1795651200000,
+                     *         "start_ms": 1795651200000,
+                     *         "end_ms": 1795737600000,
                      *         "time_zone": "UTC",
-                     *         "request_id": "611cdaca-d7ca-4b47-8e40-f87ea42950ae"
+                     *         "request_id": "b4b07677-85f6-4d35-aea0-c8e88f132d83",
+                     *         "sample_fraction": 1
                      *       }
                      *     }
                      */
@@ -13947,12 +13945,12 @@ export interface operations {
                 pixel_id?: string;
                 /**
                  * @description First millisecond of the window since 1970. Default: 30 days before its end.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970. Default: now.
-                 * @example 1795651200000
+                 * @example 1795737600000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -13999,65 +13997,73 @@ export interface operations {
                      *         {
                      *           "step": 1,
                      *           "from_page": "/",
-                     *           "to_page": "/catalogue",
-                     *           "ends": false,
-                     *           "sessions": 7
-                     *         },
-                     *         {
-                     *           "step": 1,
-                     *           "from_page": "/",
-                     *           "to_page": null,
-                     *           "ends": false,
-                     *           "sessions": 5
-                     *         },
-                     *         {
-                     *           "step": 1,
-                     *           "from_page": "/product",
                      *           "to_page": "/search",
                      *           "ends": false,
-                     *           "sessions": 5
-                     *         },
-                     *         {
-                     *           "step": 1,
-                     *           "from_page": "/",
-                     *           "to_page": "/search",
-                     *           "ends": false,
-                     *           "sessions": 4
+                     *           "sessions": 6
                      *         },
                      *         {
                      *           "step": 1,
                      *           "from_page": null,
+                     *           "to_page": "/product",
+                     *           "ends": false,
+                     *           "sessions": 6
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "from_page": "/product",
+                     *           "to_page": null,
+                     *           "ends": false,
+                     *           "sessions": 6
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "from_page": "/",
                      *           "to_page": null,
                      *           "ends": false,
                      *           "sessions": 3
                      *         },
                      *         {
                      *           "step": 1,
+                     *           "from_page": "/",
+                     *           "to_page": null,
+                     *           "ends": true,
+                     *           "sessions": 3
+                     *         },
+                     *         {
+                     *           "step": 1,
                      *           "from_page": "/product",
-                     *           "to_page": "/catalogue",
-                     *           "ends": false,
-                     *           "sessions": 2
+                     *           "to_page": null,
+                     *           "ends": true,
+                     *           "sessions": 3
                      *         },
                      *         {
                      *           "step": 1,
                      *           "from_page": "/",
-                     *           "to_page": null,
-                     *           "ends": true,
-                     *           "sessions": 1
+                     *           "to_page": "/product",
+                     *           "ends": false,
+                     *           "sessions": 2
                      *         },
                      *         {
                      *           "step": 1,
                      *           "from_page": null,
                      *           "to_page": "/search",
                      *           "ends": false,
-                     *           "sessions": 1
+                     *           "sessions": 2
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "from_page": "/product",
+                     *           "to_page": "/search",
+                     *           "ends": false,
+                     *           "sessions": 2
                      *         }
                      *       ],
                      *       "meta": {
-                     *         "start_ms": 1795564800000,
-                     *         "end_ms": 1795651200000,
+                     *         "start_ms": 1795651200000,
+                     *         "end_ms": 1795737600000,
                      *         "time_zone": "UTC",
-                     *         "request_id": "cd04c2a2-9f1d-4d53-a63b-b266188893e8"
+                     *         "request_id": "fa24c22e-f844-46d9-a0a4-94a156f17539",
+                     *         "sample_fraction": 1
                      *       }
                      *     }
                      */
@@ -14261,7 +14267,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-26T08:21:07.274Z"
+                     *       "updated_at": "2026-11-27T14:35:45.773Z"
                      *     }
                      */
                     "application/json": components["schemas"]["AnalyticsGoals"];
@@ -14480,8 +14486,8 @@ export interface operations {
                      *         "filter": "country:eq:DE",
                      *         "created_by": "Demo test key",
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:07.298Z",
-                     *         "updated_at": "2026-11-26T08:21:07.298Z"
+                     *         "created_at": "2026-11-27T14:35:45.821Z",
+                     *         "updated_at": "2026-11-27T14:35:45.821Z"
                      *       }
                      *     }
                      */
@@ -14703,7 +14709,7 @@ export interface operations {
                      *         "created_by": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-26T08:21:07.309Z"
+                     *         "updated_at": "2026-11-27T14:35:45.856Z"
                      *       }
                      *     }
                      */
@@ -14945,8 +14951,8 @@ export interface operations {
                      *         "within_ms": 3600000,
                      *         "created_by": "Demo test key",
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:07.332Z",
-                     *         "updated_at": "2026-11-26T08:21:07.332Z"
+                     *         "created_at": "2026-11-27T14:35:46.004Z",
+                     *         "updated_at": "2026-11-27T14:35:46.004Z"
                      *       }
                      *     }
                      */
@@ -15180,7 +15186,7 @@ export interface operations {
                      *         "created_by": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-26T08:21:07.344Z"
+                     *         "updated_at": "2026-11-27T14:35:46.042Z"
                      *       }
                      *     }
                      */
@@ -15404,8 +15410,8 @@ export interface operations {
                      *         "text": "New prices",
                      *         "created_by": "Demo test key",
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:07.366Z",
-                     *         "updated_at": "2026-11-26T08:21:07.366Z"
+                     *         "created_at": "2026-11-27T14:35:46.280Z",
+                     *         "updated_at": "2026-11-27T14:35:46.280Z"
                      *       }
                      *     }
                      */
@@ -15629,7 +15635,7 @@ export interface operations {
                      *         "created_by": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-26T08:21:07.375Z"
+                     *         "updated_at": "2026-11-27T14:35:46.355Z"
                      *       }
                      *     }
                      */
@@ -15754,10 +15760,10 @@ export interface operations {
                      *       },
                      *       "previous": null,
                      *       "meta": {
-                     *         "start_ms": 1793089267389,
-                     *         "end_ms": 1795681267389,
+                     *         "start_ms": 1793198146542,
+                     *         "end_ms": 1795790146542,
                      *         "time_zone": "UTC",
-                     *         "request_id": "d2a7346d-5a14-4837-b8c1-d58f234d7fbb"
+                     *         "request_id": "a2b5cf2b-878a-49d0-9023-4af10681d270"
                      *       }
                      *     }
                      */
@@ -15846,8 +15852,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
-                 *       "start_ms": 1795564800000,
-                 *       "end_ms": 1795651200000,
+                 *       "start_ms": 1795651200000,
+                 *       "end_ms": 1795737600000,
                  *       "steps": [
                  *         "event_type:eq:page_view",
                  *         "event_type:eq:search"
@@ -15936,44 +15942,44 @@ export interface operations {
                      * @example {
                      *       "visitors": [
                      *         {
-                     *           "cookie_id": "53efa103-c8c1-4480-9127-ac1b3250db7d",
-                     *           "resolved": false,
+                     *           "cookie_id": "64ba06ef-e7ab-47b6-9552-8ad470743f70",
+                     *           "resolved": true,
                      *           "steps_taken": 2,
-                     *           "events": 13,
-                     *           "first_ms": 1795646723507,
-                     *           "last_ms": 1795646886816,
-                     *           "pages": 5,
+                     *           "events": 8,
+                     *           "first_ms": 1795731668997,
+                     *           "last_ms": 1795731762927,
+                     *           "pages": 3,
                      *           "source": "pottery-weekly.example",
                      *           "country": "GB",
                      *           "device_type": "mobile",
-                     *           "browser": "Chrome",
+                     *           "browser": "Samsung Internet",
                      *           "os": "Android"
                      *         },
                      *         {
-                     *           "cookie_id": "50f2b767-554e-4f3a-bc39-bb2990adc3b2",
+                     *           "cookie_id": "03c279e6-d5db-4424-8503-823763b8d64b",
                      *           "resolved": false,
                      *           "steps_taken": 2,
-                     *           "events": 13,
-                     *           "first_ms": 1795604601936,
-                     *           "last_ms": 1795645751450,
-                     *           "pages": 7,
-                     *           "source": "pottery-weekly.example",
-                     *           "country": "FR",
-                     *           "device_type": "desktop",
-                     *           "browser": "Firefox",
-                     *           "os": "Windows"
+                     *           "events": 8,
+                     *           "first_ms": 1795720544456,
+                     *           "last_ms": 1795720719736,
+                     *           "pages": 5,
+                     *           "source": null,
+                     *           "country": "GB",
+                     *           "device_type": "mobile",
+                     *           "browser": "Mobile Safari",
+                     *           "os": "iOS"
                      *         }
                      *       ],
                      *       "meta": {
-                     *         "start_ms": 1795564800000,
-                     *         "end_ms": 1795651200000,
+                     *         "start_ms": 1795651200000,
+                     *         "end_ms": 1795737600000,
                      *         "time_zone": "UTC",
-                     *         "request_id": "4f22f706-06d7-4b1f-89d3-77ff4cfa3b20",
+                     *         "request_id": "39acf805-afe7-4681-a81f-1f5564b605a4",
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0
                      *       },
-                     *       "next_cursor": "IadqsHIigxkS-6nMVEw7cnsiYWZ0ZXIiOnsibGFzdE1zIjoxNzk1NjQ1NzUxNDUwLCJjb29raWVJZCI6IjUwZjJiNzY3LTU1NGUtNGYzYS1iYzM5LWJiMjk5MGFkYzNiMiJ9LCJ3aW5kb3ciOnsic3RhcnRNcyI6MTc5NTU2NDgwMDAwMCwiZW5kTXMiOjE3OTU2NTEyMDAwMDB9fQ"
+                     *       "next_cursor": "6SYkv5Q7ZpkBzz_ZIV5Lh3siYWZ0ZXIiOnsibGFzdE1zIjoxNzk1NzIwNzE5NzM2LCJjb29raWVJZCI6IjAzYzI3OWU2LWQ1ZGItNDQyNC04NTAzLTgyMzc2M2I4ZDY0YiJ9LCJ3aW5kb3ciOnsic3RhcnRNcyI6MTc5NTY1MTIwMDAwMCwiZW5kTXMiOjE3OTU3Mzc2MDAwMDB9fQ"
                      *     }
                      */
                     "application/json": {
@@ -16114,10 +16120,10 @@ export interface operations {
                      *       },
                      *       "pages": [],
                      *       "meta": {
-                     *         "start_ms": 1793089267464,
-                     *         "end_ms": 1795681267464,
+                     *         "start_ms": 1793198146654,
+                     *         "end_ms": 1795790146654,
                      *         "time_zone": "UTC",
-                     *         "request_id": "46ef84e7-a19b-4fe6-b9ca-2ed853fd3509"
+                     *         "request_id": "8ee59de3-1a93-4f6f-b4e3-f960cb04ee58"
                      *       }
                      *     }
                      */
@@ -16443,8 +16449,8 @@ export interface operations {
                      *         "last_value": null,
                      *         "last_checked_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:07.519Z",
-                     *         "updated_at": "2026-11-26T08:21:07.519Z"
+                     *         "created_at": "2026-11-27T14:35:46.843Z",
+                     *         "updated_at": "2026-11-27T14:35:46.843Z"
                      *       }
                      *     }
                      */
@@ -16746,7 +16752,7 @@ export interface operations {
                      *         "last_checked_at": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-26T08:21:07.563Z"
+                     *         "updated_at": "2026-11-27T14:35:46.920Z"
                      *       }
                      *     }
                      */
@@ -17038,7 +17044,7 @@ export interface operations {
                  * @example {
                  *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                  *       "name": "For the agency",
-                 *       "expires_at": "2027-11-26T08:21:07.599Z"
+                 *       "expires_at": "2027-11-27T14:35:47.005Z"
                  *     }
                  */
                 "application/json": {
@@ -17080,25 +17086,25 @@ export interface operations {
                     /**
                      * @example {
                      *       "share_link": {
-                     *         "share_id": "82c479d9-30e4-497f-a444-60fb7a5e91c1",
+                     *         "share_id": "7922811d-4cdf-4824-bb06-bdd5e9367474",
                      *         "name": "For the agency",
                      *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *         "project_name": "Sample shop",
                      *         "pixel_id": null,
                      *         "pixel_name": null,
-                     *         "created_at": "2026-11-26T08:21:07.602Z",
+                     *         "created_at": "2026-11-27T14:35:47.013Z",
                      *         "created_by": "Demo test key",
-                     *         "expires_at": "2027-11-26T08:21:07.599Z",
+                     *         "expires_at": "2027-11-27T14:35:47.005Z",
                      *         "segment_name": null,
                      *         "filter": null,
                      *         "has_goals": false,
                      *         "has_password": false,
                      *         "embed_origins": [],
-                     *         "url": "http://127.0.0.1:25624/share/82c479d9-30e4-497f-a444-60fb7a5e91c1#ffs_41STs4-0cpatQb2UkTngGhyxgYul0wlux1ntQQAB8zA",
+                     *         "url": "http://127.0.0.1:28191/share/7922811d-4cdf-4824-bb06-bdd5e9367474#ffs_Jm8dMOy2ou2dUsB3nz4jrpAmR8hfCUxbyW9KKz8-ynM",
                      *         "last_used_at": null
                      *       },
-                     *       "url": "http://127.0.0.1:25624/share/82c479d9-30e4-497f-a444-60fb7a5e91c1#ffs_41STs4-0cpatQb2UkTngGhyxgYul0wlux1ntQQAB8zA",
-                     *       "secret": "ffs_41STs4-0cpatQb2UkTngGhyxgYul0wlux1ntQQAB8zA"
+                     *       "url": "http://127.0.0.1:28191/share/7922811d-4cdf-4824-bb06-bdd5e9367474#ffs_Jm8dMOy2ou2dUsB3nz4jrpAmR8hfCUxbyW9KKz8-ynM",
+                     *       "secret": "ffs_Jm8dMOy2ou2dUsB3nz4jrpAmR8hfCUxbyW9KKz8-ynM"
                      *     }
                      */
                     "application/json": {
@@ -17434,11 +17440,11 @@ export interface operations {
                      *           },
                      *           "count": 46,
                      *           "meter": "audience",
-                     *           "build_id": "01a216f1-a6b2-7788-882f-df2612be55c9",
-                     *           "built_at": "2026-11-26T08:21:05.524Z",
+                     *           "build_id": "01a21d6e-eb48-7d62-b3e1-e78641b24b27",
+                     *           "built_at": "2026-11-27T14:35:39.549Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T08:21:05.326Z",
-                     *           "updated_at": "2026-11-26T08:21:05.326Z"
+                     *           "created_at": "2026-11-27T14:35:38.160Z",
+                     *           "updated_at": "2026-11-27T14:35:38.160Z"
                      *         },
                      *         {
                      *           "id": "5a3b1e00-0000-4000-8000-0000000000d2",
@@ -17470,13 +17476,13 @@ export interface operations {
                      *             "medium": 0,
                      *             "high": 0
                      *           },
-                     *           "count": 11,
+                     *           "count": 9,
                      *           "meter": "audience",
-                     *           "build_id": "01a216f1-a6c5-785b-9b66-d44417e4573e",
-                     *           "built_at": "2026-11-26T08:21:05.965Z",
+                     *           "build_id": "01a21d6e-eb67-7d9c-b550-56cf2d835233",
+                     *           "built_at": "2026-11-27T14:35:40.797Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T08:21:05.332Z",
-                     *           "updated_at": "2026-11-26T08:21:05.332Z"
+                     *           "created_at": "2026-11-27T14:35:38.195Z",
+                     *           "updated_at": "2026-11-27T14:35:38.195Z"
                      *         },
                      *         {
                      *           "id": "5a3b1e00-0000-4000-8000-0000000000d3",
@@ -17503,11 +17509,11 @@ export interface operations {
                      *           },
                      *           "count": 24,
                      *           "meter": "audience",
-                     *           "build_id": "01a216f1-a6c8-76f6-9744-a90a0caf60a4",
-                     *           "built_at": "2026-11-26T08:21:06.228Z",
+                     *           "build_id": "01a21d6e-eb75-7ea8-afd2-ce4b33517c92",
+                     *           "built_at": "2026-11-27T14:35:41.347Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T08:21:05.351Z",
-                     *           "updated_at": "2026-11-26T08:21:05.351Z"
+                     *           "created_at": "2026-11-27T14:35:38.218Z",
+                     *           "updated_at": "2026-11-27T14:35:38.218Z"
                      *         }
                      *       ]
                      *     }
@@ -17663,8 +17669,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:07.687Z",
-                     *         "updated_at": "2026-11-26T08:21:07.687Z"
+                     *         "created_at": "2026-11-27T14:35:47.223Z",
+                     *         "updated_at": "2026-11-27T14:35:47.223Z"
                      *       }
                      *     }
                      */
@@ -17795,11 +17801,11 @@ export interface operations {
                      *         },
                      *         "count": 46,
                      *         "meter": "audience",
-                     *         "build_id": "01a216f1-a6b2-7788-882f-df2612be55c9",
-                     *         "built_at": "2026-11-26T08:21:05.524Z",
+                     *         "build_id": "01a21d6e-eb48-7d62-b3e1-e78641b24b27",
+                     *         "built_at": "2026-11-27T14:35:39.549Z",
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:05.326Z",
-                     *         "updated_at": "2026-11-26T08:21:05.326Z"
+                     *         "created_at": "2026-11-27T14:35:38.160Z",
+                     *         "updated_at": "2026-11-27T14:35:38.160Z"
                      *       }
                      *     }
                      */
@@ -18036,11 +18042,11 @@ export interface operations {
                      *         },
                      *         "count": 46,
                      *         "meter": "audience",
-                     *         "build_id": "01a216f1-a6b2-7788-882f-df2612be55c9",
-                     *         "built_at": "2026-11-26T08:21:05.524Z",
+                     *         "build_id": "01a21d6e-eb48-7d62-b3e1-e78641b24b27",
+                     *         "built_at": "2026-11-27T14:35:39.549Z",
                      *         "version": 2,
-                     *         "created_at": "2026-11-26T08:21:05.326Z",
-                     *         "updated_at": "2026-11-26T08:21:07.778Z"
+                     *         "created_at": "2026-11-27T14:35:38.160Z",
+                     *         "updated_at": "2026-11-27T14:35:47.585Z"
                      *       }
                      *     }
                      */
@@ -18190,8 +18196,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:07.803Z",
-                     *         "updated_at": "2026-11-26T08:21:07.803Z"
+                     *         "created_at": "2026-11-27T14:35:47.835Z",
+                     *         "updated_at": "2026-11-27T14:35:47.835Z"
                      *       }
                      *     }
                      */
@@ -18433,7 +18439,7 @@ export interface operations {
                      * @example {
                      *       "id": "5a3b1e00-0000-4000-8000-0000000000d1",
                      *       "status": "completed",
-                     *       "updated_at": "2026-11-26T08:21:05.524Z",
+                     *       "updated_at": "2026-11-27T14:35:39.549Z",
                      *       "progress": 1
                      *     }
                      */
@@ -18656,14 +18662,14 @@ export interface operations {
                      * @example {
                      *       "builds": [
                      *         {
-                     *           "build_id": "01a216f1-a6b2-7788-882f-df2612be55c9",
+                     *           "build_id": "01a21d6e-eb48-7d62-b3e1-e78641b24b27",
                      *           "status": "completed",
                      *           "progress": 1,
                      *           "count": 46,
                      *           "is_served": true,
                      *           "error": null,
-                     *           "requested_at": "2026-11-26T08:21:05.326Z",
-                     *           "completed_at": "2026-11-26T08:21:05.524Z"
+                     *           "requested_at": "2026-11-27T14:35:38.160Z",
+                     *           "completed_at": "2026-11-27T14:35:39.549Z"
                      *         }
                      *       ]
                      *     }
@@ -18895,7 +18901,7 @@ export interface operations {
                      *           "vehicle_make": null
                      *         }
                      *       ],
-                     *       "next_cursor": "-38roF8scqy4UUYIjRaIm3siY2hhbmdlIjoiZW50ZXJlZCIsImFmdGVyIjoxfQ",
+                     *       "next_cursor": "-nv7DgWcy_vYG8R3vFqOkHsiY2hhbmdlIjoiZW50ZXJlZCIsImFmdGVyIjoxfQ",
                      *       "meta": {
                      *         "meter": "audience",
                      *         "records": 1,
@@ -19031,7 +19037,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience_id": "5a3b1e00-0000-4000-8000-0000000000d1",
-                     *       "build_id": "01a216f1-a6b2-7788-882f-df2612be55c9",
+                     *       "build_id": "01a21d6e-eb48-7d62-b3e1-e78641b24b27",
                      *       "known": false,
                      *       "in_build": false,
                      *       "matches": false,
@@ -19277,7 +19283,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience_id": "5a3b1e00-0000-4000-8000-0000000000d1",
-                     *       "build_id": "01a216f1-a6b2-7788-882f-df2612be55c9",
+                     *       "build_id": "01a21d6e-eb48-7d62-b3e1-e78641b24b27",
                      *       "status": "pending",
                      *       "format": "csv",
                      *       "count": null,
@@ -20162,8 +20168,8 @@ export interface operations {
                      *           "golf"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-28",
-                     *         "end_date": "2026-11-26",
+                     *         "start_date": "2026-10-29",
+                     *         "end_date": "2026-11-27",
                      *         "charged": 0
                      *       }
                      *     }
@@ -20344,8 +20350,8 @@ export interface operations {
                      *           "golf"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-28",
-                     *         "end_date": "2026-11-26"
+                     *         "start_date": "2026-10-29",
+                     *         "end_date": "2026-11-27"
                      *       }
                      *     }
                      */
@@ -20524,8 +20530,8 @@ export interface operations {
                      *           "wine"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-28",
-                     *         "end_date": "2026-11-26",
+                     *         "start_date": "2026-10-29",
+                     *         "end_date": "2026-11-27",
                      *         "charged": 0
                      *       }
                      *     }
@@ -20715,8 +20721,8 @@ export interface operations {
                      *           "wine"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-28",
-                     *         "end_date": "2026-11-26"
+                     *         "start_date": "2026-10-29",
+                     *         "end_date": "2026-11-27"
                      *       }
                      *     }
                      */
@@ -20886,8 +20892,8 @@ export interface operations {
                      *           "golf"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-28",
-                     *         "end_date": "2026-11-26",
+                     *         "start_date": "2026-10-29",
+                     *         "end_date": "2026-11-27",
                      *         "charged": 0
                      *       }
                      *     }
@@ -21068,8 +21074,8 @@ export interface operations {
                      *           "golf"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-28",
-                     *         "end_date": "2026-11-26"
+                     *         "start_date": "2026-10-29",
+                     *         "end_date": "2026-11-27"
                      *       }
                      *     }
                      */
@@ -21248,8 +21254,8 @@ export interface operations {
                      *           "wine"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-28",
-                     *         "end_date": "2026-11-26",
+                     *         "start_date": "2026-10-29",
+                     *         "end_date": "2026-11-27",
                      *         "charged": 0
                      *       }
                      *     }
@@ -21439,8 +21445,8 @@ export interface operations {
                      *           "wine"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-28",
-                     *         "end_date": "2026-11-26"
+                     *         "start_date": "2026-10-29",
+                     *         "end_date": "2026-11-27"
                      *       }
                      *     }
                      */
@@ -21555,13 +21561,6 @@ export interface operations {
                     /**
                      * @example {
                      *       "rows": [
-                     *         {
-                     *           "date": "2026-10-28",
-                     *           "signals": 16,
-                     *           "people": 9,
-                     *           "companies": 6,
-                     *           "topics": 12
-                     *         },
                      *         {
                      *           "date": "2026-10-29",
                      *           "signals": 14,
@@ -21764,6 +21763,13 @@ export interface operations {
                      *           "people": 10,
                      *           "companies": 9,
                      *           "topics": 13
+                     *         },
+                     *         {
+                     *           "date": "2026-11-27",
+                     *           "signals": 22,
+                     *           "people": 11,
+                     *           "companies": 8,
+                     *           "topics": 13
                      *         }
                      *       ]
                      *     }
@@ -21956,7 +21962,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-26T08:21:03.072Z"
+                     *       "updated_at": "2026-11-27T14:35:30.997Z"
                      *     }
                      */
                     "application/json": components["schemas"]["IntentRules"];
@@ -22060,7 +22066,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 2,
-                     *       "updated_at": "2026-11-26T08:21:08.757Z"
+                     *       "updated_at": "2026-11-27T14:35:52.025Z"
                      *     }
                      */
                     "application/json": components["schemas"]["IntentRules"];
@@ -22160,7 +22166,7 @@ export interface operations {
                      * @example {
                      *       "project_id": null,
                      *       "start_date": "2026-11-01",
-                     *       "end_date": "2026-11-26",
+                     *       "end_date": "2026-11-27",
                      *       "currency": "usd",
                      *       "records": 0,
                      *       "free_records": 0,
@@ -22275,7 +22281,7 @@ export interface operations {
                      * @example {
                      *       "project_id": null,
                      *       "start_date": "2026-11-01",
-                     *       "end_date": "2026-11-26",
+                     *       "end_date": "2026-11-27",
                      *       "currency": "usd",
                      *       "meters": []
                      *     }
@@ -22394,7 +22400,7 @@ export interface operations {
                      * @example {
                      *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *       "start_date": "2026-11-01",
-                     *       "end_date": "2026-11-26",
+                     *       "end_date": "2026-11-27",
                      *       "currency": "usd",
                      *       "daily": []
                      *     }
@@ -22518,7 +22524,7 @@ export interface operations {
                      * @example {
                      *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *       "start_date": "2026-11-01",
-                     *       "end_date": "2026-11-26",
+                     *       "end_date": "2026-11-27",
                      *       "currency": "usd",
                      *       "callers": []
                      *     }
@@ -23763,8 +23769,8 @@ export interface operations {
                      *         "name": "Sample organization",
                      *         "secret_required": true,
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:03.067Z",
-                     *         "updated_at": "2026-11-26T08:21:03.067Z"
+                     *         "created_at": "2026-11-27T14:35:30.927Z",
+                     *         "updated_at": "2026-11-27T14:35:30.927Z"
                      *       }
                      *     }
                      */
@@ -23865,8 +23871,8 @@ export interface operations {
                      *         "name": "Renamed",
                      *         "secret_required": true,
                      *         "version": 2,
-                     *         "created_at": "2026-11-26T08:21:03.067Z",
-                     *         "updated_at": "2026-11-26T08:21:08.917Z"
+                     *         "created_at": "2026-11-27T14:35:30.927Z",
+                     *         "updated_at": "2026-11-27T14:35:52.438Z"
                      *       }
                      *     }
                      */
@@ -24067,7 +24073,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "single_sign_on": null,
-                     *       "redirect_uri": "http://127.0.0.1:25624/dashboard/single-sign-on/callback/5a3b1e00-0000-4000-8000-000000000001"
+                     *       "redirect_uri": "http://127.0.0.1:28191/dashboard/single-sign-on/callback/5a3b1e00-0000-4000-8000-000000000001"
                      *     }
                      */
                     "application/json": {
@@ -24363,7 +24369,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "email": "5813fd8c-492a-496d-8300-11a4afe9c442@new.example",
+                 *       "email": "797e80e6-dc45-4bad-9ad7-fb835f51480d@new.example",
                  *       "role": "member"
                  *     }
                  */
@@ -24391,16 +24397,16 @@ export interface operations {
                      * @example {
                      *       "member": {
                      *         "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
-                     *         "email": "5813fd8c-492a-496d-8300-11a4afe9c442@new.example",
+                     *         "email": "797e80e6-dc45-4bad-9ad7-fb835f51480d@new.example",
                      *         "name": null,
                      *         "role": "member",
                      *         "status": "invited",
                      *         "projects": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:08.980Z",
-                     *         "updated_at": "2026-11-26T08:21:08.980Z"
+                     *         "created_at": "2026-11-27T14:35:52.580Z",
+                     *         "updated_at": "2026-11-27T14:35:52.580Z"
                      *       },
-                     *       "invitation_url": "http://127.0.0.1:25624/invitation/JVbtIxFv3m3SDi4xXxhFKnSnJnfijE7vhgHjbBOzEaY",
+                     *       "invitation_url": "http://127.0.0.1:28191/invitation/m5Bxv8vyC-uayFoN-kwgzWLyzpu79Po_jLxdlxC0Q3g",
                      *       "by_mail": false
                      *     }
                      */
@@ -24509,8 +24515,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T08:21:03.076Z",
-                     *           "updated_at": "2026-11-26T08:21:03.076Z"
+                     *           "created_at": "2026-11-27T14:35:31.004Z",
+                     *           "updated_at": "2026-11-27T14:35:31.004Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a2",
@@ -24520,8 +24526,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T08:21:03.078Z",
-                     *           "updated_at": "2026-11-26T08:21:03.078Z"
+                     *           "created_at": "2026-11-27T14:35:31.014Z",
+                     *           "updated_at": "2026-11-27T14:35:31.014Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
@@ -24536,8 +24542,8 @@ export interface operations {
                      *             }
                      *           ],
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T08:21:03.079Z",
-                     *           "updated_at": "2026-11-26T08:21:03.079Z"
+                     *           "created_at": "2026-11-27T14:35:31.017Z",
+                     *           "updated_at": "2026-11-27T14:35:31.017Z"
                      *         }
                      *       ]
                      *     }
@@ -24641,8 +24647,8 @@ export interface operations {
                      *           }
                      *         ],
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:03.079Z",
-                     *         "updated_at": "2026-11-26T08:21:03.079Z"
+                     *         "created_at": "2026-11-27T14:35:31.017Z",
+                     *         "updated_at": "2026-11-27T14:35:31.017Z"
                      *       }
                      *     }
                      */
@@ -24758,8 +24764,8 @@ export interface operations {
                      *           }
                      *         ],
                      *         "version": 2,
-                     *         "created_at": "2026-11-26T08:21:03.079Z",
-                     *         "updated_at": "2026-11-26T08:21:09.024Z"
+                     *         "created_at": "2026-11-27T14:35:31.017Z",
+                     *         "updated_at": "2026-11-27T14:35:52.781Z"
                      *       }
                      *     }
                      */
@@ -24984,8 +24990,8 @@ export interface operations {
                      *         "ignored_hosts": [],
                      *         "ignored_paths": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:09.045Z",
-                     *         "updated_at": "2026-11-26T08:21:09.045Z"
+                     *         "created_at": "2026-11-27T14:35:53.010Z",
+                     *         "updated_at": "2026-11-27T14:35:53.010Z"
                      *       }
                      *     }
                      */
@@ -25091,8 +25097,8 @@ export interface operations {
                      *           "ignored_hosts": [],
                      *           "ignored_paths": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T08:21:03.068Z",
-                     *           "updated_at": "2026-11-26T08:21:03.068Z"
+                     *           "created_at": "2026-11-27T14:35:30.987Z",
+                     *           "updated_at": "2026-11-27T14:35:30.987Z"
                      *         }
                      *       ]
                      *     }
@@ -25195,8 +25201,8 @@ export interface operations {
                      *         "ignored_hosts": [],
                      *         "ignored_paths": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:03.068Z",
-                     *         "updated_at": "2026-11-26T08:21:03.068Z"
+                     *         "created_at": "2026-11-27T14:35:30.987Z",
+                     *         "updated_at": "2026-11-27T14:35:30.987Z"
                      *       }
                      *     }
                      */
@@ -25332,8 +25338,8 @@ export interface operations {
                      *           "/preview"
                      *         ],
                      *         "version": 2,
-                     *         "created_at": "2026-11-26T08:21:03.068Z",
-                     *         "updated_at": "2026-11-26T08:21:09.060Z"
+                     *         "created_at": "2026-11-27T14:35:30.987Z",
+                     *         "updated_at": "2026-11-27T14:35:53.106Z"
                      *       }
                      *     }
                      */
@@ -25690,8 +25696,8 @@ export interface operations {
                      *           }
                      *         },
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:09.090Z",
-                     *         "updated_at": "2026-11-26T08:21:09.090Z"
+                     *         "created_at": "2026-11-27T14:35:53.201Z",
+                     *         "updated_at": "2026-11-27T14:35:53.201Z"
                      *       }
                      *     }
                      */
@@ -25794,10 +25800,10 @@ export interface operations {
                      *       "events": [
                      *         {
                      *           "name": "add_to_basket",
-                     *           "events": 353,
-                     *           "last_event_at": "2026-11-25T21:02:53.606Z",
+                     *           "events": 348,
+                     *           "last_event_at": "2026-11-27T12:24:54.659Z",
                      *           "example": {
-                     *             "event_id": "af008978-a5c8-44e0-8cdd-6f7c7c9a400e",
+                     *             "event_id": "231163d8-43ea-4342-9add-535b1188a719",
                      *             "schema": {
                      *               "type": "object",
                      *               "properties": {
@@ -25905,7 +25911,6 @@ export interface operations {
                      *           "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *           "visitors": [
                      *             34,
-                     *             34,
                      *             39,
                      *             38,
                      *             35,
@@ -25917,10 +25922,11 @@ export interface operations {
                      *             37,
                      *             33,
                      *             23,
-                     *             2
+                     *             28,
+                     *             9
                      *           ],
-                     *           "events_today": 7,
-                     *           "last_event_at": "2026-11-26T07:38:59.526Z",
+                     *           "events_today": 63,
+                     *           "last_event_at": "2026-11-27T13:39:02.952Z",
                      *           "last_refusal_at": null
                      *         }
                      *       ]
@@ -26032,7 +26038,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a1@sample.invalid",
                      *         "name": "Ada Sample",
                      *         "role": "member",
-                     *         "created_at": "2026-11-26T08:21:09.149Z"
+                     *         "created_at": "2026-11-27T14:35:53.450Z"
                      *       }
                      *     }
                      */
@@ -26143,7 +26149,7 @@ export interface operations {
                      *           "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *           "name": "Cleo Sample",
                      *           "role": "member",
-                     *           "created_at": "2026-11-26T08:21:03.079Z"
+                     *           "created_at": "2026-11-27T14:35:31.018Z"
                      *         }
                      *       ]
                      *     }
@@ -26249,7 +26255,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *         "name": "Cleo Sample",
                      *         "role": "member",
-                     *         "created_at": "2026-11-26T08:21:03.079Z"
+                     *         "created_at": "2026-11-27T14:35:31.018Z"
                      *       }
                      *     }
                      */
@@ -26359,7 +26365,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *         "name": "Cleo Sample",
                      *         "role": "admin",
-                     *         "created_at": "2026-11-26T08:21:03.079Z"
+                     *         "created_at": "2026-11-27T14:35:31.018Z"
                      *       }
                      *     }
                      */
@@ -26637,11 +26643,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:25624/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25624/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:28191/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:28191/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:09.199Z",
-                     *         "updated_at": "2026-11-26T08:21:09.199Z"
+                     *         "created_at": "2026-11-27T14:35:53.558Z",
+                     *         "updated_at": "2026-11-27T14:35:53.558Z"
                      *       }
                      *     }
                      */
@@ -26803,11 +26809,11 @@ export interface operations {
                      *             "require_signed_identify": false,
                      *             "retention_days": null
                      *           },
-                     *           "script_url": "http://127.0.0.1:25624/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *           "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25624/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *           "script_url": "http://127.0.0.1:28191/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *           "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:28191/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T08:21:03.070Z",
-                     *           "updated_at": "2026-11-26T08:21:03.070Z"
+                     *           "created_at": "2026-11-27T14:35:30.992Z",
+                     *           "updated_at": "2026-11-27T14:35:30.992Z"
                      *         }
                      *       ]
                      *     }
@@ -26961,11 +26967,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:25624/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25624/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:28191/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:28191/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:03.070Z",
-                     *         "updated_at": "2026-11-26T08:21:03.070Z"
+                     *         "created_at": "2026-11-27T14:35:30.992Z",
+                     *         "updated_at": "2026-11-27T14:35:30.992Z"
                      *       }
                      *     }
                      */
@@ -27129,11 +27135,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:25624/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25624/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:28191/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:28191/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 2,
-                     *         "created_at": "2026-11-26T08:21:03.070Z",
-                     *         "updated_at": "2026-11-26T08:21:09.248Z"
+                     *         "created_at": "2026-11-27T14:35:30.992Z",
+                     *         "updated_at": "2026-11-27T14:35:53.677Z"
                      *       }
                      *     }
                      */
@@ -27351,9 +27357,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "pixel_id": "5a3b1e00-0000-4000-8000-000000000003",
-                     *       "first_event_at": "2026-10-27T01:54:32.658Z",
-                     *       "last_event_at": "2026-11-26T07:38:59.526Z",
-                     *       "events_last_24h": 220,
+                     *       "first_event_at": "2026-10-28T07:32:38.964Z",
+                     *       "last_event_at": "2026-11-27T13:39:02.952Z",
+                     *       "events_last_24h": 230,
                      *       "rejected_last_24h": 0,
                      *       "last_rejection": null,
                      *       "last_refusal": null,
@@ -27452,7 +27458,7 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 1,
-                     *           "secret": "35a2f23f148b1a5213f19aa5c81942cbb3bf0a7d05763615aa9204ade7f13840"
+                     *           "secret": "04d1e5edd459a4a75b4af7ec38bf3caa8cf12df90bef8b11809b7c552b3493d4"
                      *         }
                      *       ]
                      *     }
@@ -27564,11 +27570,11 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 2,
-                     *           "secret": "6a43754ba29a54a3af613e1d995ab50d6eec538a9d958333e3affb5a68bb30d5"
+                     *           "secret": "16515ff5423fc187397ea513a438ec98a2ee31defb2372d49067c30a7dda686b"
                      *         },
                      *         {
                      *           "version": 1,
-                     *           "secret": "35a2f23f148b1a5213f19aa5c81942cbb3bf0a7d05763615aa9204ade7f13840"
+                     *           "secret": "04d1e5edd459a4a75b4af7ec38bf3caa8cf12df90bef8b11809b7c552b3493d4"
                      *         }
                      *       ]
                      *     }
@@ -27689,7 +27695,7 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 1,
-                     *           "secret": "35a2f23f148b1a5213f19aa5c81942cbb3bf0a7d05763615aa9204ade7f13840"
+                     *           "secret": "04d1e5edd459a4a75b4af7ec38bf3caa8cf12df90bef8b11809b7c552b3493d4"
                      *         }
                      *       ]
                      *     }
@@ -27795,7 +27801,7 @@ export interface operations {
                      *       },
                      *       "caller": {
                      *         "kind": "key",
-                     *         "key_id": "99cff3e3-cc34-468f-aaba-0947c48a7c20",
+                     *         "key_id": "193db9ef-a34e-4cf7-b230-882721691233",
                      *         "scope": "organization",
                      *         "mode": "test"
                      *       },
@@ -27875,7 +27881,7 @@ export interface operations {
                 email?: string;
                 /**
                  * @description Cookie id of one browser.
-                 * @example af38224b-6c90-4699-854c-7bc24c378119
+                 * @example 227767fa-a5a0-437f-be5b-be2e37edbed8
                  */
                 cookie_id?: string;
             };
@@ -27970,7 +27976,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "9729005b-200f-4ec1-bc27-49932415ed6e",
+                 *       "cookie_id": "77f69e53-4eab-4466-bed6-e52a2c0cdd46",
                  *       "opt_out": false
                  *     }
                  */
@@ -28002,9 +28008,9 @@ export interface operations {
                      *         "erasure_id": "5a3b1e00-0000-4000-8000-000000000b05",
                      *         "status": "pending",
                      *         "step": "deleting",
-                     *         "requested_at": "2026-11-26T08:21:09.355Z",
+                     *         "requested_at": "2026-11-27T14:35:53.983Z",
                      *         "emptied_at": null,
-                     *         "complete_from": "2026-11-26T08:31:09.355Z",
+                     *         "complete_from": "2026-11-27T14:45:53.983Z",
                      *         "completed_at": null
                      *       }
                      *     }
@@ -28378,7 +28384,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "764544e1-8565-4030-bda4-8ea6c5265e1c"
+                 *       "cookie_id": "ac3e2820-ecfd-4952-87e9-4f009b3012d2"
                  *     }
                  */
                 "application/json": {
@@ -28406,8 +28412,8 @@ export interface operations {
                      *       "opt_out": {
                      *         "opt_out_id": "5a3b1e00-0000-4000-8000-000000000b04",
                      *         "hem": null,
-                     *         "cookie_id": "764544e1-8565-4030-bda4-8ea6c5265e1c",
-                     *         "created_at": "2026-11-26T08:21:09.427Z"
+                     *         "cookie_id": "ac3e2820-ecfd-4952-87e9-4f009b3012d2",
+                     *         "created_at": "2026-11-27T14:35:54.303Z"
                      *       }
                      *     }
                      */
@@ -28690,7 +28696,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "45010895-0338-4c4a-af1b-c8b5bbdeff33",
+                 *       "cookie_id": "2f2e5741-be2a-4586-86af-673fb57484ad",
                  *       "email": "nobody@example.com"
                  *     }
                  */
@@ -28714,9 +28720,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "link_removal": {
-                     *         "removal_id": "01a216f1-b6cf-79a4-8a2a-ecb009972a8b",
+                     *         "removal_id": "01a21d6f-2ab5-7e98-90b2-06a53329836a",
                      *         "status": "pending",
-                     *         "requested_at": "2026-11-26T08:21:09.455Z",
+                     *         "requested_at": "2026-11-27T14:35:54.417Z",
                      *         "completed_at": null
                      *       }
                      *     }
@@ -31216,8 +31222,8 @@ export interface operations {
                      *           "kind": "hems",
                      *           "count": 48,
                      *           "version": 1,
-                     *           "created_at": "2026-11-26T08:21:05.358Z",
-                     *           "updated_at": "2026-11-26T08:21:05.534Z"
+                     *           "created_at": "2026-11-27T14:35:38.271Z",
+                     *           "updated_at": "2026-11-27T14:35:39.255Z"
                      *         }
                      *       ]
                      *     }
@@ -31349,8 +31355,8 @@ export interface operations {
                      *         "kind": "emails",
                      *         "count": 0,
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:09.474Z",
-                     *         "updated_at": "2026-11-26T08:21:09.474Z"
+                     *         "created_at": "2026-11-27T14:35:54.548Z",
+                     *         "updated_at": "2026-11-27T14:35:54.548Z"
                      *       },
                      *       "import": {
                      *         "id": "5a3b1e00-0000-4000-8000-0000000001e1",
@@ -31491,8 +31497,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:05.358Z",
-                     *         "updated_at": "2026-11-26T08:21:05.534Z"
+                     *         "created_at": "2026-11-27T14:35:38.271Z",
+                     *         "updated_at": "2026-11-27T14:35:39.255Z"
                      *       }
                      *     }
                      */
@@ -31699,8 +31705,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 2,
-                     *         "created_at": "2026-11-26T08:21:05.358Z",
-                     *         "updated_at": "2026-11-26T08:21:09.487Z"
+                     *         "created_at": "2026-11-27T14:35:38.271Z",
+                     *         "updated_at": "2026-11-27T14:35:54.573Z"
                      *       }
                      *     }
                      */
@@ -31820,8 +31826,8 @@ export interface operations {
                      *           "rows_duplicate": 1,
                      *           "rows_rejected": 1,
                      *           "error": null,
-                     *           "created_at": "2026-11-26T08:21:05.358Z",
-                     *           "completed_at": "2026-11-26T08:21:05.534Z"
+                     *           "created_at": "2026-11-27T14:35:38.271Z",
+                     *           "completed_at": "2026-11-27T14:35:39.255Z"
                      *         }
                      *       ]
                      *     }
@@ -31935,8 +31941,8 @@ export interface operations {
                      *         "rows_duplicate": 1,
                      *         "rows_rejected": 1,
                      *         "error": null,
-                     *         "created_at": "2026-11-26T08:21:05.358Z",
-                     *         "completed_at": "2026-11-26T08:21:05.534Z"
+                     *         "created_at": "2026-11-27T14:35:38.271Z",
+                     *         "completed_at": "2026-11-27T14:35:39.255Z"
                      *       }
                      *     }
                      */
@@ -32197,8 +32203,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:05.358Z",
-                     *         "updated_at": "2026-11-26T08:21:05.534Z"
+                     *         "created_at": "2026-11-27T14:35:38.271Z",
+                     *         "updated_at": "2026-11-27T14:35:39.255Z"
                      *       },
                      *       "import": {
                      *         "id": "5a3b1e00-0000-4000-8000-0000000001e1",
@@ -32365,8 +32371,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:05.358Z",
-                     *         "updated_at": "2026-11-26T08:21:09.553Z"
+                     *         "created_at": "2026-11-27T14:35:38.271Z",
+                     *         "updated_at": "2026-11-27T14:35:55.023Z"
                      *       }
                      *     }
                      */
@@ -32516,7 +32522,7 @@ export interface operations {
                      *           "updated_at": "2026-01-01T00:00:00.000Z"
                      *         }
                      *       ],
-                     *       "next_cursor": "KgDQ41leNxhlcK21o-_6yFsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
+                     *       "next_cursor": "pIaBFGFWoifISu76_gN89VsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
                      *     }
                      */
                     "application/json": {
@@ -32637,8 +32643,8 @@ export interface operations {
                      *         "end_date": null,
                      *         "audience_id": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:09.616Z",
-                     *         "updated_at": "2026-11-26T08:21:09.616Z"
+                     *         "created_at": "2026-11-27T14:35:55.154Z",
+                     *         "updated_at": "2026-11-27T14:35:55.154Z"
                      *       }
                      *     }
                      */
@@ -32879,7 +32885,7 @@ export interface operations {
                      *         "audience_id": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-26T08:21:09.640Z"
+                     *         "updated_at": "2026-11-27T14:35:55.213Z"
                      *       }
                      *     }
                      */
@@ -32988,19 +32994,13 @@ export interface operations {
                      * @example {
                      *       "campaign_id": "5a3b1e00-0000-4000-8000-00000000000c",
                      *       "metrics": {
-                     *         "impressions": 1195,
-                     *         "clicks": 33,
-                     *         "spend": 6.123965,
-                     *         "ctr": 0.027615,
-                     *         "cpm": 5.124657
+                     *         "impressions": 1190,
+                     *         "clicks": 35,
+                     *         "spend": 6.146921,
+                     *         "ctr": 0.029412,
+                     *         "cpm": 5.16548
                      *       },
                      *       "daily": [
-                     *         {
-                     *           "date": "2026-10-27",
-                     *           "impressions": 41,
-                     *           "clicks": 0,
-                     *           "spend": 0.181379
-                     *         },
                      *         {
                      *           "date": "2026-10-28",
                      *           "impressions": 34,
@@ -33177,9 +33177,15 @@ export interface operations {
                      *         },
                      *         {
                      *           "date": "2026-11-26",
-                     *           "impressions": 9,
-                     *           "clicks": 0,
-                     *           "spend": 0.053621
+                     *           "impressions": 28,
+                     *           "clicks": 1,
+                     *           "spend": 0.163948
+                     *         },
+                     *         {
+                     *           "date": "2026-11-27",
+                     *           "impressions": 17,
+                     *           "clicks": 1,
+                     *           "spend": 0.094008
                      *         }
                      *       ]
                      *     }
@@ -33301,11 +33307,11 @@ export interface operations {
                      *           "name": "Teapots",
                      *           "status": "active",
                      *           "metrics": {
-                     *             "impressions": 1177,
-                     *             "clicks": 45,
-                     *             "spend": 6.033902,
-                     *             "ctr": 0.038233,
-                     *             "cpm": 5.12651
+                     *             "impressions": 1183,
+                     *             "clicks": 44,
+                     *             "spend": 6.071235,
+                     *             "ctr": 0.037194,
+                     *             "cpm": 5.132067
                      *           }
                      *         },
                      *         {
@@ -33314,22 +33320,22 @@ export interface operations {
                      *           "name": "Mugs for mornings",
                      *           "status": "active",
                      *           "metrics": {
-                     *             "impressions": 1195,
-                     *             "clicks": 33,
-                     *             "spend": 6.123965,
-                     *             "ctr": 0.027615,
-                     *             "cpm": 5.124657
+                     *             "impressions": 1190,
+                     *             "clicks": 35,
+                     *             "spend": 6.146921,
+                     *             "ctr": 0.029412,
+                     *             "cpm": 5.16548
                      *           }
                      *         }
                      *       ],
                      *       "count": 2,
                      *       "total": 2,
                      *       "totals": {
-                     *         "impressions": 2372,
-                     *         "clicks": 78,
-                     *         "spend": 12.157867,
-                     *         "ctr": 0.032884,
-                     *         "cpm": 5.125576
+                     *         "impressions": 2373,
+                     *         "clicks": 79,
+                     *         "spend": 12.218156,
+                     *         "ctr": 0.033291,
+                     *         "cpm": 5.148823
                      *       }
                      *     }
                      */
@@ -33443,9 +33449,9 @@ export interface operations {
                      *       "name": "Mugs for mornings",
                      *       "status": "active",
                      *       "budget": 500,
-                     *       "spend": 6.123965,
-                     *       "remaining": 493.876035,
-                     *       "utilization": 0.012248,
+                     *       "spend": 6.146921,
+                     *       "remaining": 493.853079,
+                     *       "utilization": 0.012294,
                      *       "pacing": {
                      *         "health": "open_ended",
                      *         "start_date": "2026-01-01",
@@ -33555,7 +33561,7 @@ export interface operations {
                      *           "name": "Teapots",
                      *           "status": "active",
                      *           "budget": null,
-                     *           "spend": 6.033902,
+                     *           "spend": 6.071235,
                      *           "remaining": null,
                      *           "utilization": null,
                      *           "pacing": {
@@ -33573,9 +33579,9 @@ export interface operations {
                      *           "name": "Mugs for mornings",
                      *           "status": "active",
                      *           "budget": 500,
-                     *           "spend": 6.123965,
-                     *           "remaining": 493.876035,
-                     *           "utilization": 0.012248,
+                     *           "spend": 6.146921,
+                     *           "remaining": 493.853079,
+                     *           "utilization": 0.012294,
                      *           "pacing": {
                      *             "health": "open_ended",
                      *             "start_date": "2026-01-01",
@@ -33590,9 +33596,9 @@ export interface operations {
                      *       "total": 2,
                      *       "totals": {
                      *         "budget": 500,
-                     *         "spend": 6.123965,
-                     *         "remaining": 493.876035,
-                     *         "utilization": 0.012248
+                     *         "spend": 6.146921,
+                     *         "remaining": 493.853079,
+                     *         "utilization": 0.012294
                      *       }
                      *     }
                      */
@@ -33843,10 +33849,10 @@ export interface operations {
                      *         "failing_since": null,
                      *         "former_secret_until": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:09.784Z",
-                     *         "updated_at": "2026-11-26T08:21:09.784Z"
+                     *         "created_at": "2026-11-27T14:35:55.620Z",
+                     *         "updated_at": "2026-11-27T14:35:55.620Z"
                      *       },
-                     *       "secret": "whsec_amLJnAQijRXvDhqBo5Ox3TR9tyFfLhbj0Fu5v8MtfAI="
+                     *       "secret": "whsec_WJjku+1ZIml+Ik0jViQJEXW+O/g/Q0kGs2VK80xzRLc="
                      *     }
                      */
                     "application/json": {
@@ -34185,7 +34191,7 @@ export interface operations {
                      *         "former_secret_until": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-26T08:21:09.834Z"
+                     *         "updated_at": "2026-11-27T14:35:55.769Z"
                      *       }
                      *     }
                      */
@@ -34300,12 +34306,12 @@ export interface operations {
                      *         "disabled_reason": null,
                      *         "disabled_at": null,
                      *         "failing_since": null,
-                     *         "former_secret_until": "2026-11-27T08:21:09.853Z",
+                     *         "former_secret_until": "2026-11-28T14:35:55.812Z",
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-26T08:21:09.853Z"
+                     *         "updated_at": "2026-11-27T14:35:55.812Z"
                      *       },
-                     *       "secret": "whsec_rHxdFLINFhlGQ/ImgZi1nHXkpKtyWaxk5P3Dh893X4g="
+                     *       "secret": "whsec_6Qmbnee0sVxidOsA94RgxF3p4vF/Sx9fylHFjSv2XTs="
                      *     }
                      */
                     "application/json": {
@@ -34526,16 +34532,16 @@ export interface operations {
                      * @example {
                      *       "delivery": {
                      *         "id": "5a3b1e00-0000-4000-8000-000000000b02",
-                     *         "message_id": "msg_01a216f1-b876-74cc-8705-82d9922fc339",
+                     *         "message_id": "msg_01a21d6f-304b-7bf0-b2aa-ac229811f595",
                      *         "type": "webhook.test",
                      *         "status": "pending",
                      *         "attempts": 0,
                      *         "last_attempt_at": null,
-                     *         "next_attempt_at": "2026-11-26T08:21:09.875Z",
+                     *         "next_attempt_at": "2026-11-27T14:35:55.851Z",
                      *         "response_status": null,
                      *         "response_body": null,
                      *         "error": null,
-                     *         "created_at": "2026-11-26T08:21:09.875Z"
+                     *         "created_at": "2026-11-27T14:35:55.851Z"
                      *       }
                      *     }
                      */
@@ -34650,7 +34656,7 @@ export interface operations {
                      *         "status": "pending",
                      *         "attempts": 1,
                      *         "last_attempt_at": null,
-                     *         "next_attempt_at": "2026-11-26T08:21:09.906Z",
+                     *         "next_attempt_at": "2026-11-27T14:35:55.867Z",
                      *         "response_status": null,
                      *         "response_body": null,
                      *         "error": "A sample of a message that was given up.",
@@ -34751,7 +34757,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "since": "2026-11-26T07:21:09.917Z"
+                 *       "since": "2026-11-27T13:35:55.890Z"
                  *     }
                  */
                 "application/json": {
@@ -35044,8 +35050,8 @@ export interface operations {
                      *         "paused_by": null,
                      *         "last_sent_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:09.945Z",
-                     *         "updated_at": "2026-11-26T08:21:09.945Z"
+                     *         "created_at": "2026-11-27T14:35:55.916Z",
+                     *         "updated_at": "2026-11-27T14:35:55.916Z"
                      *       }
                      *     }
                      */
@@ -35327,7 +35333,7 @@ export interface operations {
                      *         "last_sent_at": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-26T08:21:09.969Z"
+                     *         "updated_at": "2026-11-27T14:35:55.958Z"
                      *       }
                      *     }
                      */
@@ -35966,7 +35972,7 @@ export interface operations {
                      *         "paused_reason": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-26T08:21:10.090Z"
+                     *         "updated_at": "2026-11-27T14:35:56.012Z"
                      *       }
                      *     }
                      */
@@ -36309,8 +36315,8 @@ export interface operations {
                      *           "hem"
                      *         ],
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:10.125Z",
-                     *         "updated_at": "2026-11-26T08:21:10.125Z"
+                     *         "created_at": "2026-11-27T14:35:56.039Z",
+                     *         "updated_at": "2026-11-27T14:35:56.039Z"
                      *       }
                      *     }
                      */
@@ -36650,7 +36656,7 @@ export interface operations {
                      *         ],
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-26T08:21:10.135Z"
+                     *         "updated_at": "2026-11-27T14:35:56.052Z"
                      *       }
                      *     }
                      */
@@ -36757,7 +36763,7 @@ export interface operations {
                      *         "works": true,
                      *         "message": "This is a sample integration. The service never contacts it.",
                      *         "fields": null,
-                     *         "checked_at": "2026-11-26T08:21:10.150Z"
+                     *         "checked_at": "2026-11-27T14:35:56.097Z"
                      *       }
                      *     }
                      */
@@ -36855,7 +36861,7 @@ export interface operations {
                      *         "works": true,
                      *         "message": "This is a sample integration. The service never contacts it.",
                      *         "fields": null,
-                     *         "checked_at": "2026-11-26T08:21:10.141Z"
+                     *         "checked_at": "2026-11-27T14:35:56.067Z"
                      *       }
                      *     }
                      */
@@ -37191,8 +37197,8 @@ export interface operations {
                      *         "mapping": null,
                      *         "schedule": "manual",
                      *         "version": 1,
-                     *         "created_at": "2026-11-26T08:21:10.161Z",
-                     *         "updated_at": "2026-11-26T08:21:10.161Z"
+                     *         "created_at": "2026-11-27T14:35:56.137Z",
+                     *         "updated_at": "2026-11-27T14:35:56.137Z"
                      *       }
                      *     }
                      */
@@ -37542,7 +37548,7 @@ export interface operations {
                      *         "schedule": "manual",
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-26T08:21:10.199Z"
+                     *         "updated_at": "2026-11-27T14:35:56.243Z"
                      *       }
                      *     }
                      */
@@ -37773,11 +37779,11 @@ export interface operations {
                      *         "records_failed": 0,
                      *         "records_duplicated": 0,
                      *         "records_charged": 0,
-                     *         "build_id": "01a216f1-a6b2-7788-882f-df2612be55c9",
+                     *         "build_id": "01a21d6e-eb48-7d62-b3e1-e78641b24b27",
                      *         "retry_of": null,
                      *         "error": null,
                      *         "resumes_at": null,
-                     *         "requested_at": "2026-11-26T08:21:10.247Z",
+                     *         "requested_at": "2026-11-27T14:35:56.354Z",
                      *         "started_at": null,
                      *         "ended_at": null
                      *       }
@@ -38129,11 +38135,11 @@ export interface operations {
                      *         "records_failed": 0,
                      *         "records_duplicated": 0,
                      *         "records_charged": 0,
-                     *         "build_id": "01a216f1-a6b2-7788-882f-df2612be55c9",
+                     *         "build_id": "01a21d6e-eb48-7d62-b3e1-e78641b24b27",
                      *         "retry_of": "5a3b1e00-0000-4000-8000-1000000000f3",
                      *         "error": null,
                      *         "resumes_at": null,
-                     *         "requested_at": "2026-11-26T08:21:10.327Z",
+                     *         "requested_at": "2026-11-27T14:35:56.630Z",
                      *         "started_at": null,
                      *         "ended_at": null
                      *       }
