@@ -369,7 +369,7 @@ test('a second backup writes what is new; a killed one is repeated; old ones are
   const before = readdirSync(join(backup, 'objects')).length
   expect(await footfall(service.dataDir, ['backups', backup, '--keep', '1'])).toMatchObject({
     code: 0,
-    output: expect.stringMatching(/^removed 1 backups and [1-9]\d* objects; 1 backups remain\n/),
+    output: expect.stringMatching(/^removed 1 backup and [1-9]\d* objects?; kept 1 backup\n/),
   })
   expect(readdirSync(join(backup, 'objects')).length).toBeLessThan(before)
   expect(await footfall(join(directory, 'unused'), ['restore', backup, '--check'])).toMatchObject({

@@ -3,6 +3,7 @@ import { type ClickHouseAddress, isSharded } from '../../platform/clickhouse/clu
 import { changeLease } from '../../platform/clickhouse/placement.ts'
 import { requireShardSet } from '../../platform/clickhouse/shardSet.ts'
 import { readCompleteUntil } from '../../platform/collectors.ts'
+import { counted } from '../../platform/counted.ts'
 import { packageVersion } from '../../platform/paths.ts'
 import { type Lease, LeaseHeldError, withLease } from '../../platform/postgres/lease.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
@@ -135,19 +136,25 @@ function report(
   writer: ObjectWriter,
 ): void {
   const rowsIn = (rows: readonly { rows: number }[]) =>
-    rows.reduce((sum, each) => sum + each.rows, 0).toLocaleString('en')
-  console.log(`PostgreSQL: ${postgres.tables.length} tables, ${rowsIn(postgres.tables)} rows`)
+    counted(
+      rows.reduce((sum, each) => sum + each.rows, 0),
+      'row',
+    )
+  console.log(`PostgreSQL: ${counted(postgres.tables.length, 'table')}, ${rowsIn(postgres.tables)}`)
   console.log(
-    `ClickHouse: ${clickhouse.shards} ${clickhouse.shards === 1 ? 'server' : 'shards'}, ${rowsIn(clickhouse.tables.flatMap(({ chunks }) => chunks))} rows`,
+    `ClickHouse: ${counted(clickhouse.shards, 'shard')}, ${rowsIn(clickhouse.tables.flatMap(({ chunks }) => chunks))}`,
   )
   console.log(
     `files: ${bytesOfFiles(files)} bytes, of which ${bytesOfFiles(files.filter(isSpooled))} are events that were not shipped yet`,
   )
   console.log(`all events received before ${complete_until ?? 'the start'} are included`)
   console.log(
-    `written: ${writer.written.objects} objects, ${writer.written.bytes} bytes; kept from earlier backups: ${writer.reused.objects} objects, ${writer.reused.bytes} bytes`,
+    `written: ${objects(writer.written)}; kept from earlier backups: ${objects(writer.reused)}`,
   )
 }
+
+const objects = ({ objects, bytes }: ObjectWriter['written']): string =>
+  `${counted(objects, 'object')}, ${bytes} bytes`
 
 /** Prints the backups of a store, the newest first. */
 export async function printBackups(config: Config, directory: string | undefined): Promise<void> {
@@ -159,7 +166,7 @@ export async function printBackups(config: Config, directory: string | undefined
       const manifest = await readManifest(store, backup)
       const bytes = objectsOf(manifest).reduce((sum, object) => sum + bytesOf(object), 0)
       console.log(
-        `${backup.id}  complete until ${manifest.complete_until ?? '-'}  ${manifest.clickhouse.shards} shards  ${bytes} bytes  Footfall ${manifest.version}`,
+        `${backup.id}  complete until ${manifest.complete_until ?? '-'}  ${counted(manifest.clickhouse.shards, 'shard')}  ${bytes} bytes  Footfall ${manifest.version}`,
       )
     }
   } finally {
@@ -184,16 +191,16 @@ export const pruneBackups = (
     const needed = new Set<string>()
     for (const backup of kept)
       for (const object of objectsOf(await readManifest(store, backup))) needed.add(object)
-    const objects = [...(await store.list('objects')).keys()].filter((name) => !needed.has(name))
+    const unused = [...(await store.list('objects')).keys()].filter((name) => !needed.has(name))
     await lease.renew()
     const removed = backups.slice(kept.length)
     await store.remove(
       'backups',
       removed.map(({ file }) => file),
     )
-    await store.remove('objects', objects)
+    await store.remove('objects', unused)
     console.log(
-      `removed ${removed.length} backups and ${objects.length} objects; ${kept.length} backups remain`,
+      `removed ${counted(removed.length, 'backup')} and ${counted(unused.length, 'object')}; kept ${counted(kept.length, 'backup')}`,
     )
   })
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { isSharded } from '../../platform/clickhouse/cluster.ts'
 import { appliedOf } from '../../platform/clickhouse/migrate.ts'
+import { counted } from '../../platform/counted.ts'
 import { lockDirectory } from '../../platform/localStores/lock.ts'
 import { requireUpgradable } from '../../platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
@@ -157,11 +158,9 @@ async function fillStores(
   { address, database, dataDir, postgres }: Filled,
 ): Promise<void> {
   await loadPostgres(postgres, manifest.postgres, store)
-  console.log(`PostgreSQL: ${manifest.postgres.tables.length} tables`)
+  console.log(`PostgreSQL: ${counted(manifest.postgres.tables.length, 'table')}`)
   await restoreClickHouse(store, manifest.clickhouse, { address, database })
   await restorePlaces(postgres, address, database)
-  console.log(
-    `ClickHouse: ${isSharded(address) ? `${address.shards.length} shards` : 'one server'}`,
-  )
+  console.log(`ClickHouse: ${counted(isSharded(address) ? address.shards.length : 1, 'shard')}`)
   await putFilesBack(store, manifest.files, dataDir)
 }
