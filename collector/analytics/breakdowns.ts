@@ -90,22 +90,20 @@ function countsFor(
   { events, sessions, rows }: Rollup,
   { goal }: Asked,
 ): Record<'ofSessions' | 'ofEvents', (name: string) => Counts> {
-  const [ofDays, ofDaySessions, ofRows]: Counts[] = [
-    { rolled: events },
-    { rolled: sessions },
-    { rows },
-  ]
+  const ofDays: Counts = { rolled: events }
+  const ofDaySessions: Counts = { rolled: sessions }
+  const ofRows: Counts = { rows }
   const needsRows = goal || selectsSessions(plan)
   const hasRows = plan.filters.length === 0 && (!goal || isStoredGoal(conditionsOf(goal)))
   return {
     ofSessions(name) {
-      if (needsRows) return hasRows && storedSessionFields.includes(name) ? ofRows! : noCounts
-      return rolledSessionFields.includes(name) || isSessionPage(name) ? ofDaySessions! : noCounts
+      if (needsRows) return hasRows && storedSessionFields.includes(name) ? ofRows : noCounts
+      return rolledSessionFields.includes(name) || isSessionPage(name) ? ofDaySessions : noCounts
     },
     ofEvents(name) {
       if (goal) return noCounts
-      if (events && rolledFields.includes(name)) return ofDays!
-      return isStoredDimension(name) ? ofRows! : noCounts
+      if (events && rolledFields.includes(name)) return ofDays
+      return isStoredDimension(name) ? ofRows : noCounts
     },
   }
 }

@@ -8,7 +8,7 @@ import { filterPredicate, namesOf } from './filterPredicate.ts'
 import { goalEvents, goalSum, goalValue, sumOfValues } from './goalColumns.ts'
 import type { GoalConditions } from './goals.ts'
 import { startSql } from './intervals.ts'
-import { rolledFields, wholeDay } from './rollup/countedFields.ts'
+import { isRolledFilter, wholeDay } from './rollup/countedFields.ts'
 import { rolledFigures, rolledSettings } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import { mergedVisitorsIf } from './rollup/visitorNumbers.ts'
@@ -75,12 +75,9 @@ GROUP BY start_ms`,
 const anyOf = (goals: readonly unknown[]): string =>
   goals.map((_, index) => `met_${index}`).join(' OR ') || 'false'
 
-/** Whether counts of days include a goal: one or several values of a counted field. */
+/** Whether counts of days include a goal. */
 export const isRolledGoal = ({ filters, valuePath }: GoalConditions): boolean =>
-  valuePath === null &&
-  filters.length === 1 &&
-  ['eq', 'in'].includes(filters[0]!.op) &&
-  rolledFields.includes(filters[0]!.field?.name ?? '')
+  valuePath === null && filters.length === 1 && filters.every(isRolledFilter)
 
 function storedConversions(
   plan: AnalyticsPlan,

@@ -99,8 +99,10 @@ ${countedJourneys(plan, asked, rolled, bind)}
   return { sql: `${linksSql(journeys, asked, bind)}\n${rolledSettings}`, params }
 }
 
-/** SQL of the first pages of sessions, `_journey`: one more than the steps. `paths` is SQL of the paths of page views that
- * have one. */
+/**
+ * SQL of the first pages of sessions, `_journey`: one more than the steps. `paths` is SQL of the paths of page views that
+ * have one.
+ */
 function journeysSql(
   sessions: string,
   paths: string,

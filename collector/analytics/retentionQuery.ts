@@ -7,7 +7,7 @@ import { millisOf } from '../events/query/sessionSplit.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate, namesOf } from './filterPredicate.ts'
-import { rolledFields, wholeDay } from './rollup/countedFields.ts'
+import { isRolledFilter, wholeDay } from './rollup/countedFields.ts'
 import { rolledSettings } from './rollup/eventFigures.ts'
 import { noRollup, type RolledDays, type Rollup, rolledRows } from './rollup/rolledDays.ts'
 import { zeroUuid } from './rollup/runs.ts'
@@ -50,29 +50,19 @@ export function retentionQuery(
 ): Query {
   const { bind, params } = bindings()
   const asked = { plan, coming, starts, bind }
-  const { events, visits } = rollup
-  const ofSessions = isOfSessions(plan, coming)
-  const isOfCounts = readsCounts(plan, coming, rollup)
-  const comings = isOfCounts
-    ? ofSessions
-      ? visitsOfRows(asked, visits!)
-      : visitsOfDays(asked, events!)
-    : ofSessions
-      ? visitsOfSessions(asked)
-      : visitsOfEvents(asked)
   return {
     sql: `SELECT cohort, again, count() AS visitors
 FROM (
 SELECT minIf(place, begins) AS cohort, groupBitOrIf(bitShiftLeft(toUInt64(1), place), returns) AS returned
 FROM (
-${comings}
+${visitsSql(asked, rollup)}
 )
 GROUP BY visitor
 HAVING max(begins)
 )
 ARRAY JOIN arrayFilter(place -> place >= cohort, bitPositionsToArray(bitOr(returned, bitShiftLeft(toUInt64(1), cohort)))) AS again
 GROUP BY cohort, again
-ORDER BY cohort, again${isOfCounts ? `\n${rolledSettings}` : ''}`,
+ORDER BY cohort, again${readsCounts(plan, coming, rollup) ? `\n${rolledSettings}` : ''}`,
     params,
   }
 }
@@ -96,6 +86,14 @@ export const readsCounts = (
   coming: Coming,
   { events, visits }: Counts,
 ): boolean => (isOfSessions(plan, coming) ? visits !== null : events !== null && isCounted(coming))
+
+/** The visits, from what answers them with the least work. */
+function visitsSql(asked: Asked, { events, visits }: Counts): string {
+  const { plan, coming } = asked
+  if (isOfSessions(plan, coming))
+    return visits ? visitsOfRows(asked, visits) : visitsOfSessions(asked)
+  return events && isCounted(coming) ? visitsOfDays(asked, events) : visitsOfEvents(asked)
+}
 
 /** Returns SQL of the place of an interval: the last one that does not start after a value (SQL). */
 function placeSql(value: string, starts: readonly number[], bind: Bind): string {
@@ -153,15 +151,9 @@ ${sessionRows(plan, rolled, {}, bind)}
 )`
 }
 
-/** Whether counted days have the visitors of these filters: each is on one or several values of a counted field. */
+/** Whether counted days have the visitors of these filters. */
 const isCounted = ({ first, returning }: Coming): boolean =>
-  [first, returning].every(
-    (filters) =>
-      filters.length === 0 ||
-      (filters.length === 1 &&
-        ['eq', 'in'].includes(filters[0]!.op) &&
-        rolledFields.includes(filters[0]!.field?.name ?? '')),
-  )
+  [first, returning].every((filters) => filters.length <= 1 && filters.every(isRolledFilter))
 
 /** The visitors of counted days, and of the events of other times. */
 function visitsOfDays(asked: Asked, rolled: RolledDays): string {

@@ -20,7 +20,7 @@ export const storedEventColumns = {
 export type StoredEventColumn = keyof typeof storedEventColumns
 
 /** Returns SQL of the array of a column's values in rows. */
-export const storedArray = (column: StoredEventColumn | 'day' | 'event_ms' | 'page_ms'): string =>
+export const storedArray = (column: StoredEventColumn | 'day' | 'event_ms'): string =>
   `met.${column}`
 
 /** Returns how filters and dimensions read event_data of stored events. */

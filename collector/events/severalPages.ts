@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Tier } from '../../schemas/fields.ts'
 import { ConcurrencyLimiter } from '../api/access/concurrencyLimiter.ts'
+import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import type { ListCursors } from '../api/http/cursors.ts'
 import { busy, ClientDisconnected, invalidParameter } from '../api/http/errors.ts'
 import { contentTypeOf, type Format, formats } from '../api/http/negotiateFormat.ts'
@@ -80,81 +81,116 @@ export function createSendPages(deps: ReadDeps, cursors: ListCursors<Cursor>) {
     else signal.addEventListener('abort', leave, { once: true })
 
     const usage = { meter, projectId: asked.scope.projectId, recordsMax: asked.limit }
-    const admitted = await admit(
-      deps.billing,
-      request,
-      reply,
-      usage,
-      callerOfPage(request, query, request.id, firstCursor),
-    )
+    const caller = callerOfPage(request, query, request.id, firstCursor)
+    const admitted = await admit(deps.billing, request, reply, usage, caller)
     const plan = { ...asked, window: admitted.repeatedWindow ?? asked.window }
     const executor = deps.openQueryExecutor(principal, {
       effort: 'page',
       signal,
       window: plan.window,
     })
-    const read = readPages(executor, plan, pages)
-    let cursor = plan.cursor
-
-    const nextPage = async (
-      admittedPage: AdmittedRequest,
-      charge: typeof settle,
-      requestId: string,
-    ): Promise<ChargedPage> => {
-      const { value: page, done } = await read.next()
-      if (done) throw new Error('ClickHouse returned fewer pages than it announced')
-      const planOfPage = { ...plan, cursor }
-      const settled = await charge(admittedPage, {
-        records: page.records,
-        window: plan.window,
-        hashes: () => readEventHashes(executor, planOfPage),
-        rows: deliveries(page),
-      })
-      // A full page of a free repeat must not reveal whether another row follows.
-      const { isRepeat } = admittedPage
-      const hasMore = page.hasMore || (isRepeat && page.records === plan.limit)
-      cursor = hasMore ? cursorPast(plan, page) : null
-      const next = cursor && cursors.write(organizationId, cursor)
-      return { page, settled, hasMore, isRepeat, next, requestId }
-    }
-
-    const first = await nextPage(admitted, settle, request.id)
-
-    const further = async (before: string): Promise<ChargedPage | null> => {
-      const requestId = randomUUID()
-      let admittedPage: AdmittedRequest | null = null
-      try {
-        const caller = callerOfPage(request, query, requestId, before)
-        admittedPage = await admitFurther(admitted, caller)
-        return await nextPage(admittedPage, settleFurther, requestId)
-      } catch (error) {
-        if (error instanceof ClientDisconnected) throw error
-        await admittedPage?.charge.refund()
-        request.log.warn({ error: (error as Error).message }, 'an answer ends before its last page')
-        return null
-      }
-    }
-
-    async function* lines() {
-      let sent: ChargedPage | null = first
-      for (let count = 1; sent; count++) {
-        const { page, settled, hasMore, isRepeat, next, requestId }: ChargedPage = sent
-        const meta = {
-          tier,
-          meter,
-          records: page.records,
-          charged: settled.charged,
-          hasMore,
-          cursor: next,
-          requestId,
-        }
-        yield* jsonRows('rows', settled.rows, () => ({ meta: metaOf(plan, meta) }))
-        yield '\n'
-        sent = next === null || isRepeat || count === pages ? null : await further(next)
-      }
-    }
+    const charged = new ChargedPages({
+      admitted,
+      plan,
+      query,
+      executor,
+      read: readPages(executor, plan, pages),
+      writeCursor: (cursor) => cursors.write(organizationId, cursor),
+    })
+    const first = await charged.first()
     reply.header('content-type', contentTypeOf('ndjson')).header('vary', 'accept')
-    return streamOf(lines())
+    return streamOf(linesOf(first, charged, { tier, meter, plan, pages }))
+  }
+}
+
+interface ChargedPagesOptions extends Pick<PagesRequest, 'plan' | 'query'> {
+  /** The admission of the first page. */
+  readonly admitted: AdmittedRequest
+  readonly executor: QueryExecutor
+  readonly read: AsyncGenerator<GatheredPage>
+  writeCursor(cursor: Cursor): string
+}
+
+/** The pages of an answer. Each is charged as it is taken. */
+class ChargedPages {
+  readonly #options: ChargedPagesOptions
+  /** The place from which the next page is read. */
+  #cursor: EventsPlan['cursor']
+
+  constructor(options: ChargedPagesOptions) {
+    this.#options = options
+    this.#cursor = options.plan.cursor
+  }
+
+  /** Charges the first page, and sets the headers of its charge. Throws like `settle`. */
+  first(): Promise<ChargedPage> {
+    const { admitted } = this.#options
+    return this.#next(admitted, settle, admitted.request.id)
+  }
+
+  /** Charges the page after `before`, its cursor. Null if it cannot be read or charged; then nothing is charged. */
+  async further(before: string): Promise<ChargedPage | null> {
+    const { admitted, query } = this.#options
+    const { request } = admitted
+    const requestId = randomUUID()
+    let admittedPage: AdmittedRequest | null = null
+    try {
+      const caller = callerOfPage(request, query, requestId, before)
+      admittedPage = await admitFurther(admitted, caller)
+      return await this.#next(admittedPage, settleFurther, requestId)
+    } catch (error) {
+      if (error instanceof ClientDisconnected) throw error
+      await admittedPage?.charge.refund()
+      request.log.warn({ error: (error as Error).message }, 'an answer ends before its last page')
+      return null
+    }
+  }
+
+  async #next(
+    admitted: AdmittedRequest,
+    charge: typeof settle,
+    requestId: string,
+  ): Promise<ChargedPage> {
+    const { plan, executor, read, writeCursor } = this.#options
+    const { value: page, done } = await read.next()
+    if (done) throw new Error('ClickHouse returned fewer pages than it announced')
+    const planOfPage = { ...plan, cursor: this.#cursor }
+    const settled = await charge(admitted, {
+      records: page.records,
+      window: plan.window,
+      hashes: () => readEventHashes(executor, planOfPage),
+      rows: deliveries(page),
+    })
+    // A full page of a free repeat must not reveal whether another row follows.
+    const { isRepeat } = admitted
+    const hasMore = page.hasMore || (isRepeat && page.records === plan.limit)
+    this.#cursor = hasMore ? cursorPast(plan, page) : null
+    const next = this.#cursor && writeCursor(this.#cursor)
+    return { page, settled, hasMore, isRepeat, next, requestId }
+  }
+}
+
+/** The pages as lines of JSON, each as in a JSON answer. */
+async function* linesOf(
+  first: ChargedPage,
+  charged: ChargedPages,
+  { tier, meter, plan, pages }: Pick<PagesRequest, 'tier' | 'meter' | 'plan'> & { pages: number },
+) {
+  let sent: ChargedPage | null = first
+  for (let count = 1; sent; count++) {
+    const { page, settled, hasMore, isRepeat, next, requestId }: ChargedPage = sent
+    const meta = {
+      tier,
+      meter,
+      records: page.records,
+      charged: settled.charged,
+      hasMore,
+      cursor: next,
+      requestId,
+    }
+    yield* jsonRows('rows', settled.rows, () => ({ meta: metaOf(plan, meta) }))
+    yield '\n'
+    sent = next === null || isRepeat || count === pages ? null : await charged.further(next)
   }
 }
 

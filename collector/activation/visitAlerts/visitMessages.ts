@@ -1,5 +1,6 @@
 import type { Tier } from '../../../schemas/fields.ts'
 import { readersOf, sendToChat } from '../../analytics/alerts/alertChannels.ts'
+import { counted } from '../../platform/counted.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
 import { emit } from '../../platform/outbox/outbox.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
@@ -57,7 +58,7 @@ export async function tellVisit(
   const url = `${publicUrl}/${organizationId}/projects/${projectId}/alerts`
   const lines = [
     visitorText(visitor),
-    `${session.events} event${session.events === 1 ? '' : 's'} since ${session.started_at}:`,
+    `${counted(session.events, 'event')} since ${session.started_at}:`,
     ...session.pages
       .slice(-listedMax)
       .map(({ title, url }) => `- ${title ? `${title} ` : ''}${url}`),

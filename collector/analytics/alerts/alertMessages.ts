@@ -1,3 +1,4 @@
+import { counted } from '../../platform/counted.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
 import { emit } from '../../platform/outbox/outbox.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
@@ -58,15 +59,15 @@ function sentenceOf(
 ): string {
   const when = windowNames[window]
   const count = (number: number) => Math.round(number).toLocaleString('en')
-  const counted = (noun: string) => `${count(value)} ${noun}${Math.round(value) === 1 ? '' : 's'}`
+  const measured = (noun: string) => counted(Math.round(value), noun)
   switch (kind) {
     case 'silence':
-      return value === 0 ? `No events ${when}.` : `${counted('event')} ${when}.`
+      return value === 0 ? `No events ${when}.` : `${measured('event')} ${when}.`
     case 'goal':
-      return `${counted('visitor')} reached “${goal}” ${when} (alert at ${count(limit)}).`
+      return `${measured('visitor')} reached “${goal}” ${when} (alert at ${count(limit)}).`
     case 'change':
-      return `${counted(metricNouns[metric])} ${when}; usual are ${count(usual ?? 0)}.`
+      return `${measured(metricNouns[metric])} ${when}; usual are ${count(usual ?? 0)}.`
     default:
-      return `${counted(metricNouns[metric])} ${when} (limit ${count(limit)}).`
+      return `${measured(metricNouns[metric])} ${when} (limit ${count(limit)}).`
   }
 }

@@ -7,7 +7,7 @@ import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { storedSessionFields } from '../rollup/countedFields.ts'
 import { joinNumbers, type Numbering, numberVisitors } from '../rollup/visitorNumbers.ts'
 import { dateSql, daysOfSessions, figuresOfRows } from '../sessionRows.ts'
-import { type Sessions, sessionsSql } from '../sessionsSql.ts'
+import { sessionsSql } from '../sessionsSql.ts'
 import { type StoredEventColumn, storedArray, storedEventColumns } from '../storedEvents.ts'
 import {
   type Counting,
@@ -73,7 +73,6 @@ function sessionRowsInsert(
     [storedArray('day')]:
       `arrayMap(event -> ${dateSql(dayOf('event'))}, if(row.2, _session, arraySlice(_session, 1, 0)) AS _met)`,
     [storedArray('event_ms')]: `arrayMap(event -> ${millisOf('event')}, _met)`,
-    [storedArray('page_ms')]: msOfEvents(sessions),
     ...Object.fromEntries(
       columnNames.map((name, index) => [
         storedArray(name),
@@ -94,11 +93,4 @@ ${join}
 ${settings}`,
     params,
   }
-}
-
-/** Returns SQL of the milliseconds from each event of `_met` until the next page view; 0 for other events. */
-function msOfEvents({ form }: Sessions): string {
-  const viewMs = `if(${form.isPageView('event')}, ${millisOf('event')}, 0)`
-  const nextMs = `arrayReverseFill(ms -> ms != 0, arrayShiftLeft(arrayMap(event -> ${viewMs}, _met), 1, ${millisOf('_session[-1]')}))`
-  return `arrayMap((event, next) -> if(${form.isPageView('event')}, next - ${millisOf('event')}, 0), _met, ${nextMs})`
 }

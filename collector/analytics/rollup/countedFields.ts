@@ -31,6 +31,10 @@ export const storedSessionFields: readonly string[] = [
   'exit_page',
 ]
 
+/** Whether counts of days tell which events match a filter: on one or several values of a counted field. */
+export const isRolledFilter = ({ field, op }: Filter): boolean =>
+  (op === 'eq' || op === 'in') && rolledFields.includes(field?.name ?? '')
+
 /** The fields of events that `counted_sessions` has, apart from paths into event_data. */
 const storedEventFields: readonly string[] = ['event_type', 'page_path', 'page_host']
 

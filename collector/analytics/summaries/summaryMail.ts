@@ -1,3 +1,4 @@
+import { counted } from '../../platform/counted.ts'
 import type { Mail } from '../../platform/mail.ts'
 import type { Counted, SummaryFigures } from './figures.ts'
 import type { Frequency, Period } from './periods.ts'
@@ -83,7 +84,7 @@ export function summaryMail(summary: Summary): Omit<Mail, 'to'> {
   const filled = tables.filter(([, rows]) => rows.length > 0)
   const reason = `You receive this mail because you subscribed to the ${frequency} summary of this project.`
   return {
-    subject: `${projectName}: ${whole.format(figures.now.visitors)} visitor${figures.now.visitors === 1 ? '' : 's'}, ${name}`,
+    subject: `${projectName}: ${counted(figures.now.visitors, 'visitor')}, ${name}`,
     text: [
       `${projectName}\n${name} (${period.zone.name})`,
       ...filled.map(([title, rows]) => `${title}\n${rows.map(textLine).join('\n')}`),

@@ -23,7 +23,7 @@ import { StartError } from '../../platform/startError.ts'
 import { isUnavailable } from '../../platform/storeErrors.ts'
 import type { ClickHouseManifest, ClickHouseTable, DatabaseKind } from './manifest.ts'
 import { type ObjectStore, readObject } from './objectStore.ts'
-import { type ShardServer, withShardServers } from './shardServers.ts'
+import { type ShardServer, unreachable, withShardServers } from './shardServers.ts'
 
 /** Servers that a restore fills. */
 export interface Target {
@@ -74,9 +74,7 @@ export async function requireEmptyClickHouse({ address, database }: Target): Pro
 const orAway =
   (node: SchemaNode) =>
   (error: unknown): never => {
-    throw isUnavailable(error)
-      ? new StartError(`${hostOf(node)} of ClickHouse cannot be reached: start it, then try again`)
-      : error
+    throw isUnavailable(error) ? unreachable(node) : error
   }
 
 /**

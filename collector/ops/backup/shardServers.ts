@@ -50,12 +50,13 @@ async function pickServers(
     if (!picked.has(shard) && (await isThere(clickhouse)))
       picked.set(shard, { kind, shard, clickhouse })
   const away = nodes.find(({ shard }) => !picked.has(shard))
-  if (away)
-    throw new StartError(
-      `${hostOf(away)} of ClickHouse cannot be reached: start it, then try again`,
-    )
+  if (away) throw unreachable(away)
   return [...picked.values()]
 }
+
+/** The error for a server that does not answer. */
+export const unreachable = (node: SchemaNode): StartError =>
+  new StartError(`${hostOf(node)} of ClickHouse cannot be reached: start it, then try again`)
 
 /** Whether the server answers. Its refusals, such as of a wrong password, are thrown. */
 async function isThere(clickhouse: ClickHouse): Promise<boolean> {

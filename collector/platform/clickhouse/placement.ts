@@ -135,25 +135,16 @@ export class Placement {
   }): Promise<{ shards: ReadonlySet<number>; version: number | null } | null> {
     const known = await this.#latest()
     const { rows } = await this.#postgres.query<{ pixel_id: string }>(
-      `WITH known AS (
-         SELECT project_id, pixel_id FROM pixels UNION ALL SELECT project_id, pixel_id FROM deleted_pixels
-       )
-       SELECT pixel_id FROM known
+      `WITH known AS (${allPixels}) SELECT pixel_id FROM known
        WHERE project_id = coalesce($1::uuid, (SELECT project_id FROM known WHERE pixel_id = $2))`,
       [projectId, pixelId],
     )
     if (rows.length === 0) return null
-    const places = await this.#read(
+    const shardsOf = await this.#shardsOf(
       known,
       rows.map(({ pixel_id }) => pixel_id),
     )
-    const shards = new Set<number>()
-    for (const { pixel_id } of rows) {
-      const place = places.get(pixel_id)
-      if (place !== undefined) shards.add(place)
-      for (const move of known.moves)
-        if (move.pixel_id === pixel_id) shards.add(move.from_shard).add(move.to_shard)
-    }
+    const shards = new Set(rows.flatMap(({ pixel_id }) => shardsOf(pixel_id)))
     const now = await readKnown(this.#postgres, this.#database)
     return now.version === known.version ? { shards, version: known.version } : null
   }
@@ -173,26 +164,35 @@ export class Placement {
   ): Promise<ReadonlySet<string>> {
     const known = await this.#latest()
     const { rows } = await this.#postgres.query<{ project_id: string; pixel_id: string }>(
-      `SELECT project_id, pixel_id FROM pixels WHERE project_id = ANY ($1)
-       UNION ALL SELECT project_id, pixel_id FROM deleted_pixels WHERE project_id = ANY ($1)`,
+      `SELECT project_id, pixel_id FROM (${allPixels}) AS known WHERE project_id = ANY ($1)`,
       [projectIds],
     )
-    const places = await this.#read(
+    const shardsOf = await this.#shardsOf(
       known,
       rows.map(({ pixel_id }) => pixel_id),
     )
-    const moving = new Set(
-      known.moves
-        .filter(({ from_shard, to_shard }) => shards.has(from_shard) || shards.has(to_shard))
-        .map(({ pixel_id }) => pixel_id),
-    )
-    const isThere = (pixelId: string) =>
-      moving.has(pixelId) || shards.has(places.get(pixelId) ?? -1)
+    const isThere = (pixelId: string) => shardsOf(pixelId).some((shard) => shards.has(shard))
     const withPixels = new Set(rows.map(({ project_id }) => project_id))
     return new Set([
       ...projectIds.filter((projectId) => !withPixels.has(projectId)),
       ...rows.filter(({ pixel_id }) => isThere(pixel_id)).map(({ project_id }) => project_id),
     ])
+  }
+
+  /** Returns which shards, from 0, may have events of each of these pixels: both while one is being moved. */
+  async #shardsOf(
+    known: Known,
+    pixelIds: readonly string[],
+  ): Promise<(pixelId: string) => readonly number[]> {
+    const places = await this.#read(known, pixelIds)
+    return (pixelId) => {
+      const place = places.get(pixelId)
+      const moves = known.moves.filter(({ pixel_id }) => pixel_id === pixelId)
+      return [
+        ...(place === undefined ? [] : [place]),
+        ...moves.flatMap(({ from_shard, to_shard }) => [from_shard, to_shard]),
+      ]
+    }
   }
 
   #latest(): Promise<Known> {
@@ -233,6 +233,10 @@ export class Placement {
     return places
   }
 }
+
+/** All pixels, deleted ones included, whose events may stay. */
+const allPixels =
+  'SELECT project_id, pixel_id FROM pixels UNION ALL SELECT project_id, pixel_id FROM deleted_pixels'
 
 async function readKnown(postgres: Postgres, database: string): Promise<Known> {
   const { rows } = await postgres.query<{

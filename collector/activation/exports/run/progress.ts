@@ -91,7 +91,10 @@ export async function completeChunk(
   }
 }
 
-/** Only if `done` has a row do the other parts insert any; $1 to $17 are listed in completeChunk. */
+/**
+ * Only if `done` has a row do the other parts insert any; $1 to $17 are listed in completeChunk. Known recipients stay
+ * as they are for a day, because writing all of them again was the largest cost of a repeated run.
+ */
 const completion = `WITH done AS (
   UPDATE export_runs SET status = 'running', done_key = $3, records_exported = records_exported + $4,
     records_failed = records_failed + $5, records_duplicated = records_duplicated + $6,

@@ -1,7 +1,7 @@
 /*
  * Begins a collector's turn to ship; the caller holds the advisory lock of turns. If other collectors are
  * active, it stores the hashes of the ids that this turn will ship. `left_open`: the previous turn did not
- * end, or an insert may still run on some shards. `unsettled`: these shards, from 0; null for all, because the
+ * end, or an insert may still run on some shards; collectors of earlier versions read it. `unsettled`: these shards, from 0; null for all, because the
  * previous turn did not end. `hashes`: the ids of all turns since `seen`, this collector's last turn. Null if some of
  * these turns are deleted.
  */

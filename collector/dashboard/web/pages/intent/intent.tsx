@@ -88,7 +88,13 @@ function Topics({ projectId }: { projectId: string }) {
                 label={topics.find(({ topic }) => topic === chosen)?.label ?? chosen}
               />
             )}
-            {chosen ? <Section title="Topics">{table(topics)}</Section> : table(topics)}
+            {chosen ? (
+              <Section title="Topics">
+                <TopicsTable topics={topics} />
+              </Section>
+            ) : (
+              <TopicsTable topics={topics} />
+            )}
           </>
         )
       }
@@ -96,7 +102,7 @@ function Topics({ projectId }: { projectId: string }) {
   )
 }
 
-const table = (topics: readonly Topic[]) => (
+const TopicsTable = ({ topics }: { topics: readonly Topic[] }) => (
   <DataTable
     caption={`Topics of the last ${days} days`}
     columns={[
