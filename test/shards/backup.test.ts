@@ -239,7 +239,9 @@ const readEvents = (of: Service) => readRows(of, { filter: 'event_type:eq:custom
 
 const writtenIn = (output: string) => {
   const [, written, kept] =
-    /written: \d+ objects?, (\d+) bytes; kept from earlier backups: \d+ objects?, (\d+)/.exec(output)!
+    /written: \d+ objects?, (\d+) bytes; kept from earlier backups: \d+ objects?, (\d+)/.exec(
+      output,
+    )!
   return { written: Number(written), kept: Number(kept) }
 }
 
