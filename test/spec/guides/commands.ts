@@ -34,7 +34,8 @@ export async function troubleWith(command: string): Promise<string | null> {
   const valued = options.filter((option) => new RegExp(`${option} <`).test(text)).length
   const given = words.length - path.length - options.length - valued
   const required = usage.match(/<[^>]+>/g)?.length ?? 0
-  const isOpen = usage.includes('...') || usage.includes('[command]') || usage.includes('[id]')
+  const optional = usage.replace('[options]', '').match(/\[[^\]]+\]/g)?.length ?? 0
+  const accepts = usage.includes('...') || (given >= required && given <= required + optional)
   // A sentence may name a command without its arguments.
-  return isOpen || given === 0 || given === required ? null : `${command}: takes ${usage}`
+  return accepts || given === 0 ? null : `${command}: takes ${usage}`
 }

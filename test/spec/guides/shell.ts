@@ -59,7 +59,8 @@ export function askClickHouse(url: string, statement: string): Promise<Response>
 const launcher = join(packageRoot, 'collector/ops/launch/footfall.mjs')
 
 const prelude = `set -euo pipefail
-curl() { command curl -sS --fail-with-body "$@"; }
+# curl refuses -f together with --fail-with-body.
+curl() { case "$1" in -f*) command curl "$@" ;; *) command curl -sS --fail-with-body "$@" ;; esac; }
 # Commands without placeholders run; commands.ts checks all others.
 npx() {
   shift
