@@ -102,8 +102,8 @@ export async function startMachine(shared: Shared, { consumes = true, isConnecte
     sealed,
     /** The time until which ClickHouse has all its events. */
     async completeUntil(): Promise<number> {
-      const { committed, doubtfulFrom } = await shipping.readProgress()
-      logs.events.noteCommitted?.(committed)
+      const { settled, doubtfulFrom } = await shipping.readProgress()
+      logs.events.noteSettled?.(settled)
       return Math.min(
         logs.events.lowMark(),
         shipping.forwarders.events.lowMarks(null).others,

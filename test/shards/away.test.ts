@@ -1,5 +1,5 @@
 /** While a shard is away, events of the other shards' pixels are stored; its own wait, and are stored once. */
-import { randomUUID, type UUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,8 @@ import { openPostgres, type Postgres } from '../../collector/platform/postgres/p
 import { newPostgresDatabase } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
 import { type Shards, startShards } from '../harness/shards.ts'
-import { ids, row, writeSegment } from '../spool/segments.ts'
+import { ids, writeSegment } from '../spool/segments.ts'
+import { createPlacedProject } from './placedProject.ts'
 
 const waitMs = 120_000
 const collectorId = randomUUID()
@@ -89,34 +90,7 @@ function startCollector() {
   return collector
 }
 
-/** A project with a pixel on each of these shards. */
-async function newProject(...places: number[]) {
-  const [organizationId, projectId] = [randomUUID(), randomUUID()]
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Away')", [
-    organizationId,
-  ])
-  await postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Away')",
-    [projectId, organizationId],
-  )
-  const pixels: UUID[] = []
-  for (const place of places) {
-    let pixelId = randomUUID()
-    while ((await clickhouse.placement!.shardOf(pixelId)) !== place) pixelId = randomUUID()
-    await postgres.query(
-      "INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, 'Away')",
-      [pixelId, projectId],
-    )
-    pixels.push(pixelId)
-  }
-  return {
-    projectId,
-    pixels,
-    /** Rows of these ids for one of its pixels. */
-    rows: (all: readonly string[], pixel = 0) =>
-      all.map((id) => row(id, Date.now(), projectId, pixels[pixel])),
-  }
-}
+const newProject = (...places: number[]) => createPlacedProject(postgres, clickhouse, places)
 
 const segment = (rows: string[]) => writeSegment(directory, rows, randomUUID(), 1)
 
@@ -299,7 +273,7 @@ test('complete_until of a project on other shards does not wait for the shard th
   const doctor = await examinePostgres(postgresUrl, [])
   expect(doctor.map(({ text }) => text)).toContainEqual(
     expect.stringMatching(
-      /keeps events for shard 2 of ClickHouse \(5 events since 20.*start these servers/,
+      /waits for shard 2 of ClickHouse \(5 events since 20.*start these servers/,
     ),
   )
 

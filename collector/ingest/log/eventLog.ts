@@ -20,9 +20,10 @@ export interface EventLog {
   /** Records the latest watermark that this machine has published, epoch milliseconds. */
   notePublished(mark: number): void
   /**
-   * Records the positions that the shippers of the partitions have committed, for a log whose low mark waits for them.
+   * Records until where ClickHouse has the messages of each partition, except rows that wait for a shard. For a log whose
+   * low mark waits for them.
    */
-  noteCommitted?(positions: readonly number[]): void
+  noteSettled?(positions: readonly number[]): void
   /** The reason why appends fail now; null if they succeed. */
   readonly trouble: string | null
   /** Makes all rows durable, and refuses further ones. */

@@ -9,7 +9,7 @@ import type { WaitingBatch } from '../shipper/waitingBatches.ts'
 import type { SpooledTable } from '../spool/layout.ts'
 import type { NatsLink } from './natsLink.ts'
 import { PartitionConsumer } from './partitionConsumer.ts'
-import { type PartitionLease, PartitionLeases } from './partitionLeases.ts'
+import { type PartitionLease, PartitionLeases, type PartitionReport } from './partitionLeases.ts'
 import { allStreams, type LogStream, partitionCount } from './streams.ts'
 
 export interface ConsumersOptions {
@@ -82,10 +82,13 @@ export class Consumers {
   async #renew(): Promise<void> {
     if (!this.#isPrepared) await this.#leases.prepare()
     this.#isPrepared = true
-    const doubtful = new Map<string, number>()
-    for (const [name, { doubtfulFrom }] of this.#consumers)
-      if (doubtfulFrom < Infinity) doubtful.set(name, doubtfulFrom)
-    const share = await this.#leases.renew(doubtful)
+    const version = (await this.#options.clickhouse.placement?.version()) ?? null
+    const reports = new Map<string, PartitionReport>()
+    for (const [name, consumer] of this.#consumers) {
+      const report = consumer.report(version)
+      if (report) reports.set(name, report)
+    }
+    const share = await this.#leases.renew(reports)
     for (const [name, consumer] of this.#consumers)
       if (!consumer.lease.isHeld()) this.#release(name, consumer, 0)
     for (const [name, consumer] of [...this.#consumers].slice(share))

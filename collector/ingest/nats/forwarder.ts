@@ -3,7 +3,7 @@ import { unlink } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { writeDeadLetter } from '../shipper/insert.ts'
-import { type LowMarks, lowMarksOf } from '../shipper/shardMarks.ts'
+import { type Delayed, type LowMarks, lowMarksOf } from '../shipper/shardMarks.ts'
 import type { ShipObserver } from '../shipper/shipper.ts'
 import type { SegmentShipper } from '../shipper/shippers.ts'
 import { FrameEncoder } from '../spool/frame.ts'
@@ -11,6 +11,7 @@ import type { SpooledTable } from '../spool/layout.ts'
 import { splitLines } from '../spool/rowFields.ts'
 import { decodeBatch, spoolPartition } from '../spool/spoolPartition.ts'
 import type { NatsLink } from './natsLink.ts'
+import type { LogProgress } from './partitionLeases.ts'
 import { type LogMessage, publish } from './publish.ts'
 import { type LogStream, partitionOf } from './streams.ts'
 
@@ -22,7 +23,7 @@ export interface ForwarderOptions {
   observe: ShipObserver
 }
 
-/** A segment, or its rows in NATS until the shippers have committed them. */
+/** A segment, or its rows in NATS until the shippers have inserted them. */
 interface Forwarded {
   oldestAt: number
   /** The last position in each partition; null before all rows are in NATS. */
@@ -41,8 +42,9 @@ const damagedReason = 'a record of the spool on disk, or one next to it, has cha
 export class Forwarder implements SegmentShipper {
   readonly #options: ForwarderOptions
   readonly #waiting: { path: string; forwarded: Forwarded }[] = []
-  #uncommitted: Forwarded[] = []
-  #committed: readonly number[] = []
+  #unsettled: Forwarded[] = []
+  #settled: readonly number[] = []
+  #delayed: readonly Delayed[] = []
   #running: Promise<void> | null = null
   readonly #stopping = new AbortController()
 
@@ -59,25 +61,26 @@ export class Forwarder implements SegmentShipper {
     return this.#waiting.length
   }
 
-  /** Returns until when the rows of its segments are in ClickHouse. Positions are committed for all shards at once. */
-  lowMarks(): LowMarks {
-    this.#uncommitted = this.#uncommitted.filter(
+  /** Returns until when the rows of its segments are in ClickHouse, and which rows of the log wait for shards. */
+  lowMarks(version: number | null): LowMarks {
+    this.#unsettled = this.#unsettled.filter(
       ({ positions }) =>
-        !positions?.every((position, partition) => position <= (this.#committed[partition] ?? 0)),
+        !positions?.every((position, partition) => position <= (this.#settled[partition] ?? 0)),
     )
-    const queued = this.#uncommitted.map(({ oldestAt }) => oldestAt)
-    return lowMarksOf(queued, [], null)
+    const queued = this.#unsettled.map(({ oldestAt }) => oldestAt)
+    return lowMarksOf(queued, this.#delayed, version)
   }
 
-  /** Records the positions that the shippers of the partitions have committed. */
-  noteCommitted(positions: readonly number[]): void {
-    this.#committed = positions
+  /** Records how far the shippers of the partitions are. */
+  noteProgress({ settled, delayed }: Pick<LogProgress, 'settled' | 'delayed'>): void {
+    this.#settled = settled
+    this.#delayed = delayed
   }
 
   add(path: string): void {
     if (this.#waiting.some((waiting) => waiting.path === path)) return
     const forwarded = { oldestAt: spoolPartition.oldestAt(path), positions: null }
-    this.#uncommitted.push(forwarded)
+    this.#unsettled.push(forwarded)
     this.#waiting.push({ path, forwarded })
     this.#running ??= this.#run()
   }

@@ -38,9 +38,12 @@ export class NatsPartition implements LogPartition {
   readonly #batches = new Map<string, MessageBatch & { state: State }>()
   /** Batches that may be deleted, while an earlier one may not. */
   readonly #forgotten = new Set<string>()
+  #settled: number
 
-  constructor(options: NatsPartitionOptions) {
+  /** `committed`: ClickHouse has the messages up to here. */
+  constructor(options: NatsPartitionOptions, committed: number) {
     this.#options = options
+    this.#settled = committed
   }
 
   /** Adds a batch, and returns its position. Batches must be added in their order. */
@@ -98,6 +101,19 @@ export class NatsPartition implements LogPartition {
     if (!first) return
     await this.#options.commit(first.first - 1, stored.at(-1)!.last)
     for (const batch of stored) batch.state = 'committed'
+  }
+
+  /**
+   * Returns the last message before the first batch that is neither stored nor `waiting` for a shard. ClickHouse has all
+   * messages until there, except the rows that wait.
+   */
+  settledUntil(waiting: readonly { position: string }[]): number {
+    const known = new Set(waiting.map(({ position }) => nameIn(position)))
+    for (const [name, { state, last }] of this.#batches) {
+      if (state === 'new' && !known.has(name)) break
+      this.#settled = Math.max(this.#settled, last)
+    }
+    return this.#settled
   }
 
   /** The messages stay in NATS, and are read again. */

@@ -13,7 +13,7 @@ import { Consumers } from './consumers.ts'
 import { Forwarder } from './forwarder.ts'
 import type { NatsLink } from './natsLink.ts'
 import { openNatsLink } from './natsLink.ts'
-import { readProgress } from './partitionLeases.ts'
+import { type LogProgress, readProgress } from './partitionLeases.ts'
 import { ensureStreams, infoOf, streamsOf } from './streams.ts'
 
 export interface NatsShippingOptions {
@@ -42,18 +42,10 @@ export interface NatsShipping {
   waiting(): readonly WaitingBatch[]
   /** Names of the streams that this machine consumes. */
   owned(): string[]
-  /** Reads which positions of the events are committed, and tells the forwarder. */
+  /** Reads how far the events are, and tells the forwarder. */
   readProgress(): Promise<LogProgress>
   /** Resolves with whether ClickHouse has all events that this machine received. */
   stop(): Promise<boolean>
-}
-
-/** How far the shippers of all machines are. */
-export interface LogProgress {
-  /** The committed position of each partition of events. */
-  committed: number[]
-  /** The earliest time of receipt of rows that ClickHouse may have lost, epoch milliseconds; Infinity: none. */
-  doubtfulFrom: number
 }
 
 export async function openNatsShipping(options: NatsShippingOptions): Promise<NatsShipping> {
@@ -102,7 +94,7 @@ export async function openNatsShipping(options: NatsShippingOptions): Promise<Na
     owned: () => consumers?.owned ?? [],
     async readProgress() {
       const progress = await readProgress(postgres, names)
-      events.noteCommitted(progress.committed)
+      events.noteProgress(progress)
       return progress
     },
     async stop() {

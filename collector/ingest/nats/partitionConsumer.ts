@@ -8,7 +8,7 @@ import type { WaitingBatch } from '../shipper/waitingBatches.ts'
 import { MessageReader, type ReadMessage } from './messageReader.ts'
 import type { NatsLink } from './natsLink.ts'
 import { NatsPartition, oldestAtOfRecord } from './natsPartition.ts'
-import type { PartitionLease, PartitionLeases } from './partitionLeases.ts'
+import type { PartitionLease, PartitionLeases, PartitionReport } from './partitionLeases.ts'
 import { infoOf, type LogStream, partitionCondition } from './streams.ts'
 
 export interface PartitionConsumerOptions {
@@ -63,9 +63,13 @@ export class PartitionConsumer {
     return this.#options.lease
   }
 
-  /** The earliest time of receipt of committed rows that ClickHouse may have lost; Infinity: none. */
-  get doubtfulFrom(): number {
-    return this.#shipper?.doubtfulFrom ?? Infinity
+  /** Returns what it knows by the current version of the placement; null before it has read its position. */
+  report(version: number | null): PartitionReport | null {
+    if (!this.#opened) return null
+    const { partition, shipper } = this.#opened
+    const { others, shards } = shipper.missingMarks(version)
+    const settled = partition.settledUntil(shipper.waiting)
+    return { settled, doubtfulFrom: others, shards, version }
   }
 
   /** The batches with rows that wait for unavailable shards. */
@@ -127,13 +131,16 @@ export class PartitionConsumer {
     const { first_seq, last_seq } = info.state
     const created = info.created
     const committed = await leases.begin(lease, created, Math.max(first_seq, 1))
-    const partition = new NatsPartition({
-      stream: stream.name,
-      streamCreated: created,
-      readAgain: (first, last) => readRange(link, stream.name, first, last),
-      commit: (from, to) => leases.commit(lease, from, to),
-      purge: (to) => this.#purge(to),
-    })
+    const partition = new NatsPartition(
+      {
+        stream: stream.name,
+        streamCreated: created,
+        readAgain: (first, last) => readRange(link, stream.name, first, last),
+        commit: (from, to) => leases.commit(lease, from, to),
+        purge: (to) => this.#purge(to),
+      },
+      committed,
+    )
     const source = this.#leaseSource()
     this.#shipper = new Shipper({
       clickhouse,

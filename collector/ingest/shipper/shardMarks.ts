@@ -1,7 +1,7 @@
 import type { LineSet } from './waitingLines.ts'
 
 /** Rows that wait for some shards, or may be lost on them. */
-interface Delayed {
+export interface Delayed {
   readonly oldestAt: number
   /** From 0. */
   readonly shards: ReadonlySet<number>

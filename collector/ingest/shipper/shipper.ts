@@ -156,13 +156,32 @@ export class Shipper {
    * milliseconds; Infinity: none.
    */
   get doubtfulFrom(): number {
-    const committed = [...this.#queue, ...this.#waiting.values()].filter(({ position }) =>
-      this.#partition.isCommitted(position),
-    )
-    return [...committed, ...this.#shipped.doubtful].reduce(
+    const waiting = [...this.#waiting.values()].filter((batch) => this.#isCommitted(batch))
+    return [...this.#again, ...waiting, ...this.#shipped.doubtful].reduce(
       (least, { oldestAt }) => Math.min(least, oldestAt),
       Infinity,
     )
+  }
+
+  /**
+   * Returns the marks without the batches that it ships for the first time: of rows that wait for shards, or that
+   * ClickHouse may have lost.
+   */
+  missingMarks(version: number | null): LowMarks {
+    return lowMarksOf(
+      this.#again.map(({ oldestAt }) => oldestAt),
+      [...this.#waiting.values(), ...this.#shipped.doubtful],
+      version,
+    )
+  }
+
+  /** Committed batches that it ships again. */
+  get #again(): QueuedBatch[] {
+    return this.#queue.filter((batch) => this.#isCommitted(batch))
+  }
+
+  #isCommitted({ position }: { position: string }): boolean {
+    return this.#partition.isCommitted(position)
   }
 
   /**

@@ -8,7 +8,7 @@ import { createSharedClock } from '../../platform/sharedClock.ts'
 import type { LowMarks } from './shardMarks.ts'
 
 const publishMs = 1_000
-const unshared = { committed: [], doubtfulFrom: Infinity }
+const unshared = { settled: [], doubtfulFrom: Infinity }
 
 /**
  * Publishes, every second, until when ClickHouse has everything that this machine received. It is the
@@ -31,13 +31,13 @@ export function keepWatermark({
 }: {
   /** Returns the mark of each worker; null if one does not answer. */
   workers: {
-    lowMarks(latestMs: number, published: number, committed: number[]): Promise<number[] | null>
+    lowMarks(latestMs: number, published: number, settled: number[]): Promise<number[] | null>
   }
   shipper: { lowMarks(version: number | null): LowMarks; noticeRestart(): Promise<void> }
   /** Tells the shard of each pixel; null without several shards. */
   placement: Pick<Placement, 'version'> | null
   /** How far the shippers of a replicated log are; null: the log is the spool of this machine. */
-  readProgress?: (() => Promise<{ committed: number[]; doubtfulFrom: number }>) | null | undefined
+  readProgress?: (() => Promise<{ settled: number[]; doubtfulFrom: number }>) | null | undefined
   postgres: Postgres
   collectorId: string
   /** Called before a watermark is published: starting workers, also without PostgreSQL, respect it. */
@@ -49,8 +49,8 @@ export function keepWatermark({
   const publish = async () => {
     await clock.compare(postgres)
     clockAheadSeconds.set((Date.now() - clock.latest()) / 1000)
-    const { committed, doubtfulFrom } = (await readProgress?.()) ?? unshared
-    const marks = await workers.lowMarks(clock.latest(), published, committed)
+    const { settled, doubtfulFrom } = (await readProgress?.()) ?? unshared
+    const marks = await workers.lowMarks(clock.latest(), published, settled)
     if (!marks) return
     await shipper.noticeRestart()
     const version = (await placement?.version()) ?? null

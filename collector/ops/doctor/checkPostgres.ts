@@ -126,8 +126,8 @@ async function examineCollectors(pool: Postgres): Promise<Finding[]> {
       )
     if (shard_marks !== null)
       return found(
-        `${name} keeps events for ${waitingFor(shard_marks)}`,
-        'start these servers. The collector then inserts the events; those of other shards do not wait',
+        `${name} waits for ${waitingFor(shard_marks)}`,
+        'start these servers. Their events are then inserted; those of other shards do not wait',
       )
     const isBehind = behind_ms > silentMsMax
     return found(

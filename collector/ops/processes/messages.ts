@@ -39,7 +39,7 @@ export type ToWorker =
       request: string
       latestMs: number | null
       published: number
-      committed: number[]
+      settled: number[]
     }
   /** Request for the worker's metrics. */
   | { type: 'collect'; request: string }

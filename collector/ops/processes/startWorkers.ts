@@ -30,9 +30,9 @@ export interface Workers {
   /**
    * Returns the low marks of all workers, epoch milliseconds; null if one does not answer or is being
    * replaced. It also sends the workers the latest time of PostgreSQL's clock, `latestMs`, the published
-   * watermark, and the committed positions of a replicated log.
+   * watermark, and how far the partitions of a replicated log are.
    */
-  lowMarks(latestMs: number, published: number, committed: number[]): Promise<number[] | null>
+  lowMarks(latestMs: number, published: number, settled: number[]): Promise<number[] | null>
   /** Makes /readyz answer 503; other requests are answered as before. */
   drain(): void
   /** Reports the unavailable stores to current and future workers. */
@@ -88,11 +88,7 @@ class WorkerPool implements Workers {
     }
   }
 
-  async lowMarks(
-    latestMs: number,
-    published: number,
-    committed: number[],
-  ): Promise<number[] | null> {
+  async lowMarks(latestMs: number, published: number, settled: number[]): Promise<number[] | null> {
     if (this.#running.size < this.#options.count) return null
     const request = randomUUID()
     const marks = await Promise.all(
@@ -101,7 +97,7 @@ class WorkerPool implements Workers {
           type: 'low mark',
           request,
           published,
-          committed,
+          settled,
           latestMs: Number.isFinite(latestMs) ? latestMs : null,
         })
         return messageOf(worker, collectTimeoutMs, (message) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ConsumedMark } from '../../../../collector/ingest/nats/consumedMark.ts'
 
-test('a moment is reached when all its positions are committed', () => {
+test('a moment is reached when all its positions are settled', () => {
   const mark = new ConsumedMark(100)
   mark.note(200, [1, 5])
   mark.note(300, [1, 9])

@@ -11,16 +11,19 @@ function openPartition(batches: number) {
     recordOf(['{"n":1}'], spoolId, first),
     recordOf(['{"n":2}'], spoolId, first + 1),
   ]
-  const partition = new NatsPartition({
-    stream: 's',
-    streamCreated: 'now',
-    readAgain: async (first, last) => {
-      did.reads.push([first, last])
-      return records(first)
+  const partition = new NatsPartition(
+    {
+      stream: 's',
+      streamCreated: 'now',
+      readAgain: async (first, last) => {
+        did.reads.push([first, last])
+        return records(first)
+      },
+      commit: async (from, to) => void did.commits.push([from, to]),
+      purge: async (to) => void did.purges.push(to),
     },
-    commit: async (from, to) => void did.commits.push([from, to]),
-    purge: async (to) => void did.purges.push(to),
-  })
+    0,
+  )
   const positions = Array.from({ length: batches }, (_, n) => {
     const first = 1 + 2 * n
     return partition.add({ first, last: first + 1, records: records(first), oldestAt: n }, false)
@@ -53,4 +56,18 @@ test('batches are committed one by one while none waits', async () => {
     [2, 4],
     [4, 6],
   ])
+})
+
+test('a partition is settled before the first batch that is neither stored nor waiting', async () => {
+  const { partition, positions } = openPartition(3)
+  const [first, second, third] = positions
+  const waiting = [{ position: first }]
+  expect(partition.settledUntil([])).toBe(0)
+  await partition.commit(third)
+  expect(partition.settledUntil(waiting)).toBe(2)
+  await partition.commit(second)
+  expect(partition.settledUntil([])).toBe(2)
+  expect(partition.settledUntil(waiting)).toBe(6)
+  await partition.forget(await partition.commit(first))
+  expect(partition.settledUntil([])).toBe(6)
 })

@@ -54,7 +54,7 @@ async function firstMark({
     },
     placement: { version: async () => 7 },
     readProgress:
-      doubtfulFrom === undefined ? undefined : async () => ({ committed: [], doubtfulFrom }),
+      doubtfulFrom === undefined ? undefined : async () => ({ settled: [], doubtfulFrom }),
     postgres,
     collectorId,
     keep: (mark) => kept.push(mark),
