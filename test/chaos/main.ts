@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { startLocalPostgres } from '../../collector/platform/postgres/local.ts'
+import { startNatsServers } from '../harness/natsServers.ts'
 import { type Shards, startShards } from '../harness/shards.ts'
 import { isChargedOnce, runBilling } from './billing.ts'
 import { isOnce, type Mishap, mishaps, runCluster } from './cluster.ts'
@@ -34,6 +35,7 @@ const help = `Usage: npm run chaos -- [scenario] [options]
   --scenario pages   records of an audience's builds against what is charged: --requests 10000 --connections 20 --kills 12
   --scenario cluster several collectors and processes of the API: --kills 200 --collectors 3 --apis 2 --shards 1 --rate 300
       --mishaps ${mishaps.join(',')}
+      nats and disk start three servers of NATS for the log
   --scenario upgrade collectors replaced by this version, one after the other:
       --from DIR (a checkout of the version before, built) --collectors 3 --rate 300
   --scenario exports an audience sent to a destination that fails at random: --kills 200
@@ -144,24 +146,27 @@ async function runScenario(scenario: string, seed: number) {
           people: 5_000,
         }),
       )
-    case 'cluster':
+    case 'cluster': {
+      const asked = flags.mishaps.split(',').map(mishapOf)
       return withStores(
         (stores, killStore, takeAway) =>
           runCluster({
             ...own,
             stores,
             killStore,
-            ...(flags.mishaps.includes('shard') && { takeAway }),
+            ...(asked.includes('shard') && { takeAway }),
             rate: rate(300),
             kills: Number(flags.kills ?? 200),
             collectors: Number(flags.collectors),
             apis: Number(flags.apis),
             connections: Number(flags.connections ?? 12),
-            mishaps: flags.mishaps.split(',').map(mishapOf),
+            mishaps: asked,
             pauseMsMax: 20_000,
           }),
-        Number(flags.shards),
+        // Without NATS, an event is on one disk until it is shipped.
+        { shards: Number(flags.shards), hasNats: asked.includes('nats') || asked.includes('disk') },
       )
+    }
     case 'upgrade':
       if (!flags.from)
         throw new Error('--from DIR is missing: a built checkout of the version before')
@@ -215,31 +220,47 @@ async function withClickHouse<T>(scenario: (clickhouseUrl: string) => Promise<T>
   }
 }
 
-type KillStore = (store: 'clickhouse' | 'postgres' | 'nats') => void
+type KillStore = (store: 'clickhouse' | 'postgres' | 'nats') => Promise<void>
 
-/** Both stores, which outlive the service: a PostgreSQL, and a ClickHouse of so many shards, of which any is killed. */
+/**
+ * The stores, which outlive the service: a PostgreSQL, a ClickHouse of so many shards, of which any is killed, and
+ * perhaps three servers of NATS, of which two are always there.
+ */
 async function withStores<T>(
   scenario: (stores: Stores, kill: KillStore, takeAway: Shards['takeAway']) => Promise<T>,
-  shardCount = 1,
+  { shards: shardCount = 1, hasNats = false } = {},
 ): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-stores-'))
-  const [{ servers, env, takeAway, stop }, postgres] = await Promise.all([
+  const [{ servers, env, takeAway, stop }, postgres, nats] = await Promise.all([
     startShards(join(directory, 'clickhouse'), shardCount, { onRestart: log }),
     startLocalPostgres(join(directory, 'postgres'), log),
+    hasNats ? startNatsServers() : null,
   ])
   const stores = {
     databaseUrl: postgres.url,
     ...(shardCount === 1 ? { clickhouseUrl: servers[0]!.url } : { shards: env }),
+    ...(nats && {
+      nats: {
+        NATS_URL: nats.urls.join(),
+        FOOTFALL_LOG_PARTITIONS: '4',
+        // An event on a deleted disk must not be acknowledged from that disk alone.
+        FOOTFALL_LOG_AWAY: 'refuse',
+      },
+    }),
   }
   let kills = 0
-  const kill: KillStore = (store) => {
+  const kill: KillStore = async (store) => {
+    if (store === 'nats') {
+      await nats!.startAgain()
+      return nats!.kill(kills++ % nats!.urls.length)
+    }
     const killed = store === 'postgres' ? postgres : servers[kills++ % shardCount]!
     killNow(killed.pid()!)
   }
   try {
     return await scenario(stores, kill, takeAway)
   } finally {
-    await Promise.all([stop(), postgres.stop()])
+    await Promise.all([stop(), postgres.stop(), nats?.stop()])
     rmSync(directory, { recursive: true, force: true })
   }
 }
