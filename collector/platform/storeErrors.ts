@@ -43,8 +43,14 @@ const aborted = 236
 const isEnding = (error: unknown): boolean =>
   error instanceof ClickHouseRefused && error.code === aborted
 
+/** ATTEMPT_TO_READ_AFTER_EOF is also the code of a truncated file; ClickHouse adds this text for a connection. */
+const readAfterEnd = 32
+const ofConnection = 'while receiving packet from '
+
 export const isLostShard = (error: unknown): boolean =>
-  error instanceof ClickHouseRefused && lostShard.has(error.code)
+  error instanceof ClickHouseRefused &&
+  (lostShard.has(error.code) ||
+    (error.code === readAfterEnd && error.message.includes(ofConnection)))
 
 /** Whether ClickHouse or PostgreSQL was unreachable, so that the same request may succeed later. */
 export function isUnavailable(error: unknown): boolean {

@@ -25,7 +25,7 @@ const damaged = new Set([
 /** Returns why a read failed that may succeed without some of its rows; null for all other errors. */
 export function lossOf(error: unknown): 'damaged' | 'lost shard' | null {
   if (!(error instanceof ClickHouseRefused)) return null
-  return damaged.has(error.code) ? 'damaged' : isLostShard(error) ? 'lost shard' : null
+  return isLostShard(error) ? 'lost shard' : damaged.has(error.code) ? 'damaged' : null
 }
 
 /** Windows are split at full hours, down to one. */

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { lossOf } from '../../../collector/events/visitors/damagedRanges.ts'
+import { ClickHouseRefused, isUnavailable } from '../../../collector/platform/storeErrors.ts'
+
+test('a shard that ends while it answers is unavailable, and a truncated file is damaged', () => {
+  const ended = new ClickHouseRefused(
+    'Code: 32. DB::Exception: Attempt to read after eof: while receiving packet from 10.0.0.2:9000',
+    32,
+  )
+  const truncated = new ClickHouseRefused(
+    'Code: 32. DB::Exception: Attempt to read after eof: (while reading column page_url)',
+    32,
+  )
+  expect([isUnavailable(ended), lossOf(ended)]).toEqual([true, 'lost shard'])
+  expect([isUnavailable(truncated), lossOf(truncated)]).toEqual([false, 'damaged'])
+})
