@@ -12,11 +12,12 @@ export interface Snapshot extends Omit<ClickHouseTable, 'chunks'> {
   readonly copy: string
 }
 
-const copyStart = 'backup_'
+/** How the names of the copies begin. */
+export const snapshotStart = 'backup_'
 
 /** Tables that a restore creates: records of the schema and of the shard, and tables for the time of a command. */
 const isOwnRows = `engine LIKE '%MergeTree' AND name NOT IN ('migrations', 'shard')
-  AND NOT startsWith(name, '${copyStart}') AND NOT startsWith(name, 'load_')`
+  AND NOT startsWith(name, '${snapshotStart}') AND NOT startsWith(name, 'load_')`
 
 /** Copies all tables of these servers. The copies need no space at first; `dropSnapshots` deletes them. */
 export async function takeSnapshots(
@@ -41,7 +42,7 @@ async function takeSnapshot(
   })
   const snapshots: Snapshot[] = []
   for (const { table: name, columns } of tables) {
-    const copy = `${copyStart}${name}`
+    const copy = `${snapshotStart}${name}`
     // An insert is complete when most replicas have it, and this one may be behind.
     if (isReplicated(address)) await run(clickhouse, `SYSTEM SYNC REPLICA ${name}`)
     // Merges would change the parts, and remove rows whose time is over.
@@ -66,7 +67,7 @@ async function takeSnapshot(
 export async function dropSnapshots(servers: readonly ShardServer[]): Promise<void> {
   for (const { clickhouse } of servers) {
     const left = await clickhouse.rows<{ name: string }>({
-      sql: `SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, '${copyStart}')`,
+      sql: `SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, '${snapshotStart}')`,
       params: {},
     })
     for (const { name } of left) await run(clickhouse, `DROP TABLE IF EXISTS ${name} SYNC`)

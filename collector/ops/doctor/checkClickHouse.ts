@@ -9,8 +9,10 @@ import {
   type SchemaNode,
 } from '../../platform/clickhouse/migrate.ts'
 import { requireShardSet } from '../../platform/clickhouse/shardSet.ts'
+import { counted } from '../../platform/counted.ts'
 import { openPostgres } from '../../platform/postgres/pool.ts'
 import { StartError } from '../../platform/startError.ts'
+import { snapshotStart } from '../backup/snapshotClickHouse.ts'
 import { askAll, clockFinding, type Finding, found, gigabytes, schemaFinding } from './finding.ts'
 
 const freeShareMin = 0.1
@@ -60,6 +62,7 @@ function examineNode(
     return [
       ...(await examineServer(clickhouse, name)),
       ...(await examineSchema(clickhouse, name, database)),
+      ...(await examineSnapshots(clickhouse, name, database)),
     ]
   })
 }
@@ -146,5 +149,35 @@ async function examineSchema(
     ),
   ]
 }
+
+/**
+ * Finds the snapshots of a backup that was killed. They keep the files of deleted rows on the disk. A backup that runs
+ * has snapshots too, so only older ones count.
+ */
+export async function examineSnapshots(
+  server: ClickHouse,
+  name: string,
+  database: string,
+  olderThanSeconds = daySeconds,
+): Promise<Finding[]> {
+  const [left] = await ask<{ tables: number; since: string }>(
+    server,
+    `SELECT toUInt32(count()) AS tables, toString(toDate(min(metadata_modification_time))) AS since
+     FROM system.tables
+     WHERE database = {database:String} AND startsWith(name, {start:String})
+       AND metadata_modification_time <= now() - {seconds:UInt32}
+     HAVING tables > 0`,
+    { database, start: snapshotStart, seconds: olderThanSeconds },
+  )
+  if (!left) return []
+  return [
+    found(
+      `${counted(left.tables, 'snapshot')} of an interrupted backup of ${left.since} in ${name}`,
+      'they keep deleted rows on the disk. The next npx footfall backup removes them',
+    ),
+  ]
+}
+
+const daySeconds = 86_400
 
 const firstLine = (text: string): string => text.split('\n')[0]!
