@@ -95,7 +95,8 @@ async function ownShard(
   name: string,
   replicas: readonly Replica[],
 ): Promise<number | undefined> {
-  const server = "concat(hostName(), ' ', toString(tcpPort()))"
+  // Machines may have equal host names; the local ClickHouse has no UUID.
+  const server = "concat(hostName(), ' ', toString(tcpPort()), ' ', toString(serverUUID()))"
   const [itself] = await clickhouse.rows<{ server: string }>({
     sql: `SELECT ${server} AS server`,
     params: {},
