@@ -15,24 +15,30 @@ export async function processorMs(clickhouse: ClickHouse): Promise<number> {
   return row!.ms
 }
 
-/** How many complete days have enough events to be counted. */
-export async function countableDays(clickhouse: ClickHouse): Promise<number> {
+/** How many of the last `days` complete days have enough events to be counted. */
+export async function countableDays(clickhouse: ClickHouse, days = 365): Promise<number> {
+  const today = Math.floor(Date.now() / dayMs) * dayMs
   const [row] = await clickhouse.rows<{ found: number }>({
     sql: `SELECT count() AS found FROM (
-            SELECT 1 FROM events WHERE ts_millis < {today:Int64}
+            SELECT 1 FROM events WHERE ts_millis >= {from:Int64} AND ts_millis < {today:Int64}
             GROUP BY intDiv(ts_millis, ${dayMs}) HAVING count() >= {eventsMin:UInt32})`,
-    params: { today: Math.floor(Date.now() / dayMs) * dayMs, eventsMin: eventsWorthCounting.day },
+    params: { from: today - days * dayMs, today, eventsMin: eventsWorthCounting.day },
   })
   return row!.found
 }
 
-/** Waits until the service's job has counted the sessions of this many days, and then the hours of today. */
+/**
+ * Waits until the service's job has counted the sessions of this many days, the newest first. With `isAll` it waits until
+ * nothing is left to count, also the hours of today.
+ */
 export async function untilCounted(
   clickhouse: ClickHouse,
   projectId: string,
   countable: number,
+  isAll = true,
 ): Promise<void> {
-  const stale = async () => (await readStaleProjects(clickhouse, Date.now())).includes(projectId)
+  const stale = async () =>
+    isAll && (await readStaleProjects(clickhouse, Date.now())).includes(projectId)
   for (let counted = 0; counted < countable || (await stale()); await delay(5_000)) {
     const [row] = await clickhouse.rows<{ counted: number }>({
       sql: `SELECT count() AS counted FROM analytics_runs FINAL
