@@ -10,7 +10,7 @@ import { isNamePath } from './rollup/countedFields.ts'
 /** The columns of stored events that queries name, with their SQL over rows of `events`. */
 export const storedEventColumns = {
   event_type: 'event_type',
-  page_path: "CAST(page_path, 'LowCardinality(Nullable(String))')",
+  page_path: 'page_path',
   page_host: 'page_host',
   event_name:
     "CAST(JSONExtract(event_data, 'name', 'Nullable(String)'), 'LowCardinality(Nullable(String))')",

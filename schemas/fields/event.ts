@@ -77,7 +77,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'user_agent',
-    columnType: 'Nullable(String) CODEC(ZSTD(1))',
+    columnType: 'LowCardinality(Nullable(String)) CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: true,
     tier: 'web_event',
@@ -87,7 +87,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'referrer_url',
-    columnType: 'Nullable(String) CODEC(ZSTD(1))',
+    columnType: 'LowCardinality(Nullable(String)) CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: true,
     tier: 'web_event',
@@ -157,7 +157,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'page_url',
-    columnType: 'Nullable(String) CODEC(ZSTD(1))',
+    columnType: 'LowCardinality(Nullable(String)) CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: true,
     tier: 'web_event',
@@ -177,7 +177,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'page_path',
-    columnType: 'Nullable(String) CODEC(ZSTD(1))',
+    columnType: 'LowCardinality(Nullable(String)) CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: true,
     tier: 'web_event',
