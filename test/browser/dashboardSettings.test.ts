@@ -290,7 +290,7 @@ test('privacy: somebody opts out and is erased; the erasure is seen under way', 
   await button(page, 'Opt out').click()
   await page
     .getByText(
-      'Must be an e-mail address, its SHA-256, or a cookie id (got “not one of the three”).',
+      'Must be an e-mail address, its SHA-256 hash, or a visitor id (got “not one of the three”).',
     )
     .waitFor()
   expect(await violations(page)).toEqual([])

@@ -63,10 +63,10 @@ test('what was charged stands in the tables and is drawn in the chart', async ()
   await page.getByRole('table', { name: 'By meter' }).waitFor()
   expect(await rowsOf('By meter')).toEqual([
     ['Events', '7', '7', '$0.00'],
-    ['Resolution: HEM', '5', '0', '$0.01'],
+    ['Identity: hashed e-mail', '5', '0', '$0.01'],
   ])
   expect(await rowsOf('Usage by key and meter')).toEqual([
-    [expect.stringMatching(/^Demo key ff_live_/), 'Resolution: HEM', '5', '$0.01'],
+    [expect.stringMatching(/^Demo key ff_live_/), 'Identity: hashed e-mail', '5', '$0.01'],
     [expect.stringMatching(/^Demo key ff_live_/), 'Events', '7', '$0.00'],
   ])
   await page.locator('dt', { hasText: 'Cost so far' }).waitFor()
@@ -74,7 +74,7 @@ test('what was charged stands in the tables and is drawn in the chart', async ()
   await page.getByText('By day', { exact: true }).click()
   const today = new Date().toISOString().slice(0, 10)
   expect(await rowsOf('By day and meter')).toEqual([
-    [today, 'Resolution: HEM', '5', '0', '$0.01'],
+    [today, 'Identity: hashed e-mail', '5', '0', '$0.01'],
     [today, 'Events', '7', '7', '$0.00'],
   ])
   // Sorted, as the address says.
@@ -84,7 +84,7 @@ test('what was charged stands in the tables and is drawn in the chart', async ()
     .click()
   expect((await rowsOf('By day and meter')).map(([, meter]) => meter)).toEqual([
     'Events',
-    'Resolution: HEM',
+    'Identity: hashed e-mail',
   ])
   expect(new URL(page.url()).searchParams.get('days_sort')).toBe('meter')
   await page.goBack()

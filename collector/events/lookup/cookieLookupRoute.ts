@@ -150,5 +150,5 @@ function reasonOf(row: LinkRow, winner: LinkRow): string {
   if (rankOf(row) > rankOf(winner)) return `After ${classes[rankOf(winner)]}.`
   if (row.confidence !== winner.confidence) return 'Lower confidence than the link that is used.'
   if (row.observed_at !== winner.observed_at) return 'Seen earlier than the link that is used.'
-  return 'Same confidence and time as the link that is used, which has the smaller hem.'
+  return 'Same confidence and time as the link that is used, which has the smaller hash.'
 }

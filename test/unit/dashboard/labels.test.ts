@@ -7,16 +7,21 @@ import {
 } from '../../../collector/dashboard/web/pages/goals/goalFilter.ts'
 import { faultText } from '../../../collector/dashboard/web/view/faultText.ts'
 import { textOf } from '../../../collector/dashboard/web/view/filterText.ts'
-import { fieldLabels, labelOfValue } from '../../../collector/dashboard/web/view/labels.ts'
+import { labelOfField, labelOfValue } from '../../../collector/dashboard/web/view/labels.ts'
 import { fieldNamed, selectableAt } from '../../../schemas/fields.ts'
 
 test('every field of events and every type of event has a label of its own', () => {
   const ofSessions = ['channel', 'entry_page', 'exit_page']
   const names = [...selectableAt('web_event').map(({ name }) => name), ...ofSessions]
-  expect(Object.keys(fieldLabels).sort()).toEqual(names.sort())
-  expect(new Set(Object.values(fieldLabels)).size).toBe(names.length)
+  expect(new Set(names.map(labelOfField)).size).toBe(names.length)
+  expect(labelOfField('page_path')).toBe('Page')
   for (const type of fieldNamed('event_type')!.values!)
     expect(labelOfValue('event_type', type)).not.toBe(type)
+})
+
+test('no field that people see is named by an abbreviation of the API', () => {
+  const labels = selectableAt('resolution_full_profile').map(({ name }) => labelOfField(name))
+  expect(labels.filter((label) => /\b(?:hem|pte|maid|uid2|utm|url)\b/i.test(label))).toEqual([])
 })
 
 test.each([

@@ -29,9 +29,9 @@ test('a preview begins with names, companies and topics, ends with ids, and omit
     ['Topics', 'Ceramics and pottery'],
     ['Score', 67],
     ['Job is decision maker', 'yes'],
-    ['Email verified at', 'Mar 9, 2025'],
+    ['E-mail verified at', 'Mar 9, 2025'],
     ['Job country', 'Canada'],
-    ['Hem', 'e***'],
-    ['Pte person id', '9***'],
+    ['Hashed e-mail', 'e***'],
+    ['Ad exchange person id', '9***'],
   ])
 })

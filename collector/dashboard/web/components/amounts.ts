@@ -12,9 +12,9 @@ export const records = wholeNumber
 /** The meters' names on the price list. */
 export const meterNames: Record<string, string> = {
   events: 'Events',
-  resolution_hem: 'Resolution: HEM',
-  resolution_hem_pte: 'Resolution: HEM and PTE',
-  resolution_full_profile: 'Resolution: full profile',
+  resolution_hem: 'Identity: hashed e-mail',
+  resolution_hem_pte: 'Identity: hashed e-mail and ad ids',
+  resolution_full_profile: 'Identity: full profile',
   lookup: 'Lookup',
   contact: 'Contact',
   intent: 'Intent',

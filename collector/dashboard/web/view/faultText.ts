@@ -6,8 +6,8 @@ const placeLabels: Readonly<Record<string, string>> = {
   '/event_data/timestamp': 'Time',
   '/event_data/url': 'Page address',
   '/event_data/properties': 'The properties',
-  '/hem': 'Hashed email address',
-  '/hem_signature': 'Signature of the email address',
+  '/hem': 'Hashed e-mail address',
+  '/hem_signature': 'Signature of the e-mail address',
 }
 
 /** A fault of an event in words: "Event name must be a string". `path` is a JSON pointer into the event. */

@@ -1,12 +1,12 @@
 /** The dashboard's labels of fields, operators and events. */
 
-/** Fields of events, by the API's name. */
-export const fieldLabels: Readonly<Record<string, string>> = {
+/** Fields of events and people whose name in the API does not say what they are. */
+const fieldLabels: Readonly<Record<string, string>> = {
   event_type: 'Event',
   page_path: 'Page',
   page_host: 'Site',
   page_url: 'Page address',
-  is_entry: 'Entry',
+  is_entry: 'First page of the session',
   referrer_host: 'Referrer',
   referrer_url: 'Referrer address',
   utm_source: 'Campaign source',
@@ -16,37 +16,24 @@ export const fieldLabels: Readonly<Record<string, string>> = {
   utm_content: 'Campaign content',
   click_id_type: 'Ad click type',
   click_id: 'Ad click id',
-  country: 'Country',
-  region: 'Region',
-  city: 'City',
-  language: 'Language',
   device_type: 'Device',
-  browser: 'Browser',
-  browser_version: 'Browser version',
   os: 'Operating system',
   os_version: 'System version',
-  screen_width: 'Screen width',
   viewport_width: 'Window width',
   resolved: 'Identified',
-  is_bot: 'Bot',
-  bot_reason: 'Bot reason',
-  event_data: 'Event data',
-  event_id: 'Event id',
   cookie_id: 'Visitor id',
-  session_id: 'Session id',
-  pixel_id: 'Pixel id',
-  project_id: 'Project id',
-  source: 'Source',
-  channel: 'Channel',
-  entry_page: 'Entry page',
-  exit_page: 'Exit page',
   campaign_id: 'Ad campaign id',
-  spend: 'Spend',
-  user_agent: 'User agent',
   client_ip: 'IP address',
   timestamp: 'Time',
   ts_millis: 'Time in milliseconds',
   received_at: 'Received',
+  hem: 'Hashed e-mail',
+  pte_person_id: 'Ad exchange person id',
+  pte_household_id: 'Ad exchange household id',
+  maid: 'Mobile ad id',
+  uid2: 'Unified ID 2.0',
+  id5_id: 'ID5 id',
+  ramp_id: 'RampID',
 }
 
 const eventLabels: Readonly<Record<string, string>> = {
@@ -84,9 +71,25 @@ export function labelOfField(name: string): string {
   return fieldLabels[name] ?? words(name)
 }
 
-/** "job_seniority" → "Job seniority"; "company_domain" → "Company domain". */
+/** Parts of names that people write differently. */
+const spellings: Readonly<Record<string, string>> = {
+  email: 'e-mail',
+  emails: 'e-mails',
+  github: 'GitHub',
+  linkedin: 'LinkedIn',
+  naics: 'NAICS',
+  sic: 'SIC',
+  url: 'address',
+  usd: '(USD)',
+}
+
+/** "job_seniority" → "Job seniority"; "linkedin_url" → "LinkedIn address"; "is_donor" → "Donor". */
 export const words = (name: string): string => {
-  const text = name.replaceAll('_', ' ')
+  const text = name
+    .replace(/^is_/, '')
+    .split('_')
+    .map((word) => spellings[word] ?? word)
+    .join(' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 

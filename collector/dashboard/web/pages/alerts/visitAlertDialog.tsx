@@ -18,8 +18,8 @@ const kindNames: Record<Kind, string> = {
   audience: 'Members of an audience',
 }
 const tierNames: Record<Tier, string> = {
-  resolution_hem: 'Hashed email',
-  resolution_hem_pte: 'Hashed email and personal addresses',
+  resolution_hem: 'Hashed e-mail',
+  resolution_hem_pte: 'Hashed e-mail and ad ids',
   resolution_full_profile: 'Full profile',
 }
 const fullProfile: Tier = 'resolution_full_profile'
@@ -152,7 +152,7 @@ function MatchField({
       return (
         <TextField
           name="person"
-          label="Email address or its hash"
+          label="E-mail address or its hash (SHA-256)"
           hint="Footfall stores only the hash."
           maxLength={254}
           required

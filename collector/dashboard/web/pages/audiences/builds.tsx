@@ -7,6 +7,7 @@ import { PagedTable } from '../../components/pagedTable.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
 import { exactTime } from '../../components/time.ts'
 import { useListQuery } from '../../useQuery.ts'
+import { labelOfField, words } from '../../view/labels.ts'
 import type { Audience } from './audiences.tsx'
 
 type Build = Awaited<ReturnType<typeof api.listAudienceBuilds>>['builds'][number]
@@ -135,8 +136,13 @@ function Changes({ audience, build }: { audience: Audience; build: Build }) {
           columns={['change', 'full_name', 'job_title', 'company_name', 'email', 'hem'].map(
             (name) => ({
               name,
-              label: name,
-              value: (row: Change) => (row[name] === null ? null : String(row[name])),
+              label: labelOfField(name),
+              value: (row: Change) =>
+                row[name] === null
+                  ? null
+                  : name === 'change'
+                    ? words(row.change)
+                    : String(row[name]),
             }),
           )}
           rows={found}

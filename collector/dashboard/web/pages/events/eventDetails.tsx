@@ -3,11 +3,11 @@ import { ApiError, api, messageOf } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { CodeSamples } from '../../components/codeSamples.tsx'
 import { Dialog } from '../../components/dialog.tsx'
-import { Facts } from '../../components/facts.tsx'
 import { JsonTree, parsedJson } from '../../components/jsonTree.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
 import { useQuery } from '../../useQuery.ts'
-import { type EventRow, readRows, textsOf } from './eventRow.ts'
+import { type EventRow, readRows } from './eventRow.ts'
+import { FieldFacts } from './fieldFacts.tsx'
 import { Trace } from './trace.tsx'
 
 /** One event: its trace, its content, and the API call for it. */
@@ -72,7 +72,7 @@ function Stored({ projectId, eventId }: { projectId: string; eventId: string }) 
       {row && (
         <section aria-labelledby="fields">
           <h3 id="fields">Fields</h3>
-          <Facts of={textsOf(fields)} />
+          <FieldFacts row={fields} />
         </section>
       )}
       {isWhole(row) ? (

@@ -21,9 +21,3 @@ export function textOfValue(value: unknown): string | number | null {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value)
 }
-
-/** Returns the cell value of each field of a row. */
-export const textsOf = (
-  row: Readonly<Record<string, unknown>>,
-): Record<string, string | number | null> =>
-  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, textOfValue(value)]))

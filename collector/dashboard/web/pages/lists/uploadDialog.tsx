@@ -9,7 +9,7 @@ const kinds: Record<List['kind'], string> = {
   emails: 'E-mail addresses (stored only as hashes)',
   hems: 'Hashed e-mail addresses (SHA-256)',
   domains: 'Domains of companies',
-  cookies: 'Browsers (cookie ids)',
+  cookies: 'Browsers (visitor ids)',
 }
 
 /** Creates a list from a file or from pasted lines; with `list`, adds to it. */

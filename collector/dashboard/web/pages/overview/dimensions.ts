@@ -22,7 +22,7 @@ export const dimensions = {
   source: { name: 'Source', none: 'Direct' },
   channel: { name: 'Channel', none: 'Unassigned' },
   referrer_host: { name: 'Referrer', none: 'Direct or unknown' },
-  utm_source: { name: 'UTM source', none: 'No source' },
+  utm_source: { name: 'Campaign source', none: 'No source' },
   utm_medium: { name: 'Medium', none: 'No medium' },
   utm_campaign: { name: 'Campaign', none: 'No campaign' },
   country: { name: 'Country', none: 'Unknown', text: countryName },

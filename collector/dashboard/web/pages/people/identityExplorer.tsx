@@ -1,19 +1,31 @@
 import { useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { DataTable } from '../../components/dataTable.tsx'
-import { Facts } from '../../components/facts.tsx'
 import { TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
 import { exactTime } from '../../components/time.ts'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { urlValue } from '../../urlState.ts'
-import { textsOf } from '../events/eventRow.ts'
+import { labelOfField } from '../../view/labels.ts'
+import { FieldFacts } from '../events/fieldFacts.tsx'
 
 type Found = Awaited<ReturnType<typeof api.lookUpCookie>>
 type Link = Found['links'][number]
 
 const personFields = 'full_name,email,job_title,company_name,linkedin_url'
+
+const sourceNames: Readonly<Record<string, string>> = {
+  identify: 'A call of identify',
+  form: 'A form',
+  signed: 'A signed call of identify',
+  loaded: 'A loaded file',
+}
+
+const observerNames: Record<Link['observed_by'], string> = {
+  organization: 'Your sites',
+  operator: 'The operator of the service',
+}
 
 /** From a browser to a person: every link of the browser, which one counts, and why. */
 export function IdentityExplorer({ projectId }: { projectId: string }) {
@@ -22,8 +34,8 @@ export function IdentityExplorer({ projectId }: { projectId: string }) {
   return (
     <>
       <p class="lead">
-        A browser is a cookie. Links connect it to hashed e-mail addresses (hems). One link is used,
-        by the same priorities everywhere.{' '}
+        Links connect a visitor’s browser to hashed e-mail addresses. One link is used, by the same
+        priorities everywhere.{' '}
         {prices.value && `Charged if a person is known: ${costOf(prices.value, 'lookup', 1)}.`}
       </p>
       <Form
@@ -35,8 +47,8 @@ export function IdentityExplorer({ projectId }: { projectId: string }) {
       >
         <TextField
           name="cookie_id"
-          label="Browser (cookie_id)"
-          hint="Each event of the browser contains it."
+          label="Visitor id"
+          hint="The page of each visitor shows it, and each event has it as cookie_id."
           maxLength={36}
           required
         />
@@ -67,9 +79,17 @@ function Result({ found }: { found: Found }) {
             value: ({ counts }: Link) => (counts ? 'yes' : null),
             show: ({ counts }: Link) => (counts ? <span class="badge">counts</span> : '–'),
           },
-          { name: 'hem', label: 'hem', value: ({ hem }: Link) => hem },
-          { name: 'source', label: 'Source', value: ({ source }: Link) => source },
-          { name: 'by', label: 'Source', value: ({ observed_by }: Link) => observed_by },
+          { name: 'hem', label: labelOfField('hem'), value: ({ hem }: Link) => hem },
+          {
+            name: 'source',
+            label: 'Found by',
+            value: ({ source }: Link) => sourceNames[source] ?? source,
+          },
+          {
+            name: 'by',
+            label: 'Observed by',
+            value: ({ observed_by }: Link) => observerNames[observed_by],
+          },
           {
             name: 'confidence',
             label: 'Confidence',
@@ -92,7 +112,7 @@ function Result({ found }: { found: Found }) {
   )
 }
 
-/** The person of a hem, read after an admin of the organization agreed to pay. */
+/** The person of a hashed e-mail, read after an admin of the organization agreed to pay. */
 function Person({ hem }: { hem: string }) {
   const prices = usePrices()
   const [person, setPerson] = useState<Record<string, unknown> | null | undefined>(undefined)
@@ -122,8 +142,8 @@ function Person({ hem }: { hem: string }) {
           <span class="hint">{prices.value && costOf(prices.value, 'lookup', 1)}</span>
         </p>
       )}
-      {person === null && <p>This hem has no profile.</p>}
-      {person && <Facts of={textsOf(person)} />}
+      {person === null && <p>No profile has this hashed e-mail.</p>}
+      {person && <FieldFacts row={person} />}
       {fault && (
         <p class="fault" role="alert">
           {fault}

@@ -7,19 +7,22 @@ import { urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import { FilterButton } from '../../view/filterButton.tsx'
 import { filterFor } from '../../view/filterText.ts'
+import { labelOfField } from '../../view/labels.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
 import type { RecordsQuery } from '../../view/view.ts'
 
-const groups = {
-  page_path: 'Page',
-  referrer_host: 'Referrer',
-  utm_source: 'UTM source',
-  utm_campaign: 'UTM campaign',
-  country: 'Country',
-  device_type: 'Device',
-  pixel_id: 'Pixel',
-} as const
-type Group = keyof typeof groups
+const groups = [
+  'page_path',
+  'referrer_host',
+  'utm_source',
+  'utm_campaign',
+  'country',
+  'device_type',
+  'pixel_id',
+] as const
+type Group = (typeof groups)[number]
+
+const labelOf = (group: Group): string => (group === 'pixel_id' ? 'Pixel' : labelOfField(group))
 
 interface Rate {
   value: string | null
@@ -31,16 +34,16 @@ const rateOf = ({ events, known }: Rate): number => (events === 0 ? 0 : known / 
 
 /** The number of events of known visitors, by page, source or another field; free. */
 export function MatchRate({ query }: { query: RecordsQuery }) {
-  const [group, choose] = urlChoice('by', Object.keys(groups) as Group[])
+  const [group, choose] = urlChoice('by', groups)
   return (
     <>
       <div class="toolbar">
         <label>
           By{' '}
           <select value={group} onChange={({ currentTarget: { value } }) => choose(value as Group)}>
-            {Object.entries(groups).map(([name, label]) => (
+            {groups.map((name) => (
               <option key={name} value={name}>
-                {label}
+                {labelOf(name)}
               </option>
             ))}
           </select>
@@ -81,7 +84,7 @@ function Rates({ query, group }: { query: RecordsQuery; group: Group }) {
             columns={[
               {
                 name: 'value',
-                label: groups[group],
+                label: labelOf(group),
                 value: ({ value }: Rate) => value,
                 show: ({ value }: Rate) =>
                   value === null ? (

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { DataTable } from '../../components/dataTable.tsx'
-import { Facts } from '../../components/facts.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
 import { exactTime } from '../../components/time.ts'
 import { setUrl, urlValue } from '../../urlState.ts'
 import { labelOfField } from '../../view/labels.ts'
 import type { RecordsQuery } from '../../view/view.ts'
-import { textOfValue, textsOf } from '../events/eventRow.ts'
+import { textOfValue } from '../events/eventRow.ts'
+import { FieldFacts } from '../events/fieldFacts.tsx'
 import { BrowserDialog } from './browserDialog.tsx'
 
 type Row = Record<string, unknown>
@@ -108,7 +108,7 @@ export function Visitors({ query, kind }: { query: RecordsQuery; kind: Kind }) {
           cookieId={String(shown.cookie_id)}
           close={() => show(null)}
         >
-          <Facts of={textsOf(Object.fromEntries(select.map((name) => [name, shown[name]])))} />
+          <FieldFacts row={Object.fromEntries(select.map((name) => [name, shown[name]]))} />
         </BrowserDialog>
       )}
     </>

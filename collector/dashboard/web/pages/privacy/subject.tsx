@@ -11,7 +11,7 @@ export function SubjectField() {
     <TextField
       name="subject"
       label="Person or browser"
-      hint="An e-mail address, its SHA-256 (hem), or a browser’s cookie id."
+      hint="An e-mail address, its SHA-256 hash, or a visitor id."
       autocomplete="off"
       maxLength={254}
       required
@@ -27,6 +27,6 @@ export function subjectOf({ subject = '' }: Values): Subject {
   if (/^[\da-f]{64}$/i.test(given)) return { hem: given }
   if (given.includes('@')) return { email: given }
   if (uuid.test(given)) return { cookie_id: given }
-  const message = `Must be an e-mail address, its SHA-256, or a cookie id (got “${given}”).`
+  const message = `Must be an e-mail address, its SHA-256 hash, or a visitor id (got “${given}”).`
   throw new ApiError(400, 'invalid_parameter', message, { details: { parameter: 'subject' } })
 }

@@ -65,14 +65,14 @@ export function LinkRemovals() {
             </p>
             <TextField
               name="cookie_id"
-              label="Browser (cookie_id)"
-              hint="Visitors › Identity shows the links of a browser."
+              label="Visitor id"
+              hint="Visitors › Identity explorer shows the links of this browser."
               maxLength={36}
               required
             />
             <TextField
               name="person"
-              label="Email address or its hash"
+              label="E-mail address or its hash (SHA-256)"
               maxLength={254}
               autocomplete="off"
               required

@@ -98,6 +98,7 @@ const meterColumn = {
   name: 'meter',
   label: 'Meter',
   value: ({ meter }: Charged) => nameOfMeter(meter),
+  show: ({ meter }: Charged) => <span title={meter}>{nameOfMeter(meter)}</span>,
 }
 
 const countColumns = [
