@@ -76,11 +76,10 @@ export async function ensureSampleVisitors(
   await addSampleVisits(clickhouse, demo, demoVisits ? now : new Date(now.getTime() - silenceMs))
   await ensureSampleLists(postgres, uploads, { listId, projectId, graph })
   await inTransaction(postgres, async (client) => {
-    await client.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
-      pixelId,
-      projectId,
-      'Sample visitors',
-    ])
+    await client.query(
+      'INSERT INTO pixels (pixel_id, project_id, name, settings) VALUES ($1, $2, $3, $4)',
+      [pixelId, projectId, 'Sample visitors', { web_vitals: true }],
+    )
     const { version } = await readRules(client, organizationId)
     if (version === 0) await replaceRules(client, organizationId, sampleRules)
     const { goals } = await readGoals(client, projectId)

@@ -2,8 +2,10 @@ import { uuidOf } from '../../audiences/definition/canonical.ts'
 import { dayMs } from '../../events/query/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Log } from '../../platform/log.ts'
-import { insertDays, sampleRows } from '../sandbox/sampleDatabase.ts'
+import { eventRows, insertDays, type Owner } from '../sandbox/sampleDatabase.ts'
+import { planDay } from '../sandbox/sampleTraffic.ts'
 import type { Demo } from './demo.ts'
+import { planVitals } from './sampleVitals.ts'
 
 /** How many days the demo covers, today included: the default period and the previous one. */
 const daysBack = 60
@@ -19,9 +21,19 @@ const ownerOf = (demo: Demo) => ({
   pixelId: samplePixelId(demo),
 })
 
+/** Returns the rows of a UTC day: the visits, then the measurements of the pages. */
+function demoRows(midnight: Date, owner: Owner): string[] {
+  const dayNumber = Math.floor(midnight.getTime() / dayMs)
+  const visits = planDay(dayNumber)
+  return [
+    ...eventRows(visits, owner, dayNumber * 10_000),
+    ...eventRows(planVitals(dayNumber, visits), owner, dayNumber * 10_000 + 5_000),
+  ]
+}
+
 /** Returns the rows of the day before yesterday, all of which are stored. */
 export const storedRows = (demo: Demo, now: Date): string[] =>
-  sampleRows(new Date((Math.floor(now.getTime() / dayMs) - 2) * dayMs), ownerOf(demo))
+  demoRows(new Date((Math.floor(now.getTime() / dayMs) - 2) * dayMs), ownerOf(demo))
 
 /**
  * Stores the sample visits that happened since the last stored one, up to `now`, at most 60 days of them. Only one
@@ -47,7 +59,7 @@ export async function addSampleVisits(
     (_, index) => new Date((firstDay + index) * dayMs),
   )
   const rowsOf = (midnight: Date) =>
-    sampleRows(midnight, owner).filter((row) => {
+    demoRows(midnight, owner).filter((row) => {
       const { ts_millis } = JSON.parse(row) as { ts_millis: number }
       return ts_millis >= firstMs && ts_millis < endMs
     })

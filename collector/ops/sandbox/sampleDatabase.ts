@@ -21,7 +21,7 @@ const hourMs = 3_600_000
 const spoolId = '5a3b1e00-0000-4000-8000-000000000000'
 
 /** Owner of the sample rows. */
-interface Owner {
+export interface Owner {
   readonly organizationId: string
   readonly projectId: string
   readonly pixelId: string
@@ -30,11 +30,19 @@ interface Owner {
 /** Returns the rows of one sample day (UTC midnight) in order of time; each call returns the same bytes. */
 export function sampleRows(day: Date, owner: Owner = sampleIdentity): string[] {
   const dayNumber = Math.floor(day.getTime() / dayMs)
-  return spooled(
-    planDay(dayNumber).map((event) => sampleRow(event, owner)),
-    dayNumber * 10_000,
-  )
+  return eventRows(planDay(dayNumber), owner, dayNumber * 10_000)
 }
+
+/** Returns events as rows of the owner, whose numbers in the spool begin with `firstSeq`. */
+export const eventRows = (
+  events: readonly SampleEvent[],
+  owner: Owner,
+  firstSeq: number,
+): string[] =>
+  spooled(
+    events.map((event) => sampleRow(event, owner)),
+    firstSeq,
+  )
 
 /** Returns the rows of the sample campaigns for one day. */
 export function sampleCampaignRows(day: Date): string[] {

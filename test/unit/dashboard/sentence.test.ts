@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Definition } from '../../../collector/dashboard/web/pages/audiences/draft.ts'
 import { sentenceOf } from '../../../collector/dashboard/web/pages/audiences/sentence.ts'
-import { storyOf } from '../../../collector/dashboard/web/view/eventStory.ts'
+import { isMeasurement, storyOf } from '../../../collector/dashboard/web/view/eventStory.ts'
 import { nicknameOf } from '../../../collector/dashboard/web/view/nickname.ts'
 
 const event = {
@@ -89,3 +89,15 @@ test('a visitor has the same nickname wherever their id is', () => {
   expect(nicknameOf(id)).toBe(nicknameOf(id))
   expect(nicknameOf(id)).not.toBe(nicknameOf('3f2504e0-4f89-41d3-9a0c-0305e82c3302'))
 })
+
+test.each([
+  ['custom', '{"name":"web_vitals","properties":{"name":"LCP","value":1800}}', true],
+  ['custom', '{"name":"signed_up","properties":{}}', false],
+  ['search', '{"query":"web_vitals"}', false],
+  ['custom', null, false],
+])(
+  'of an event %s with %s a story says whether a browser measured it',
+  (event_type, event_data, is) => {
+    expect(isMeasurement({ event_type, event_data })).toBe(is)
+  },
+)

@@ -34,6 +34,10 @@ export function storyOf({ event_type, page_path, event_data }: ToldEvent): {
   return { action: action || labelOfValue('event_type', event_type), detail: shown }
 }
 
+/** Whether an event is a Web Vital, which the browser sends and no visitor does. */
+export const isMeasurement = ({ event_type, event_data }: ToldEvent): boolean =>
+  event_type === 'custom' && readData(event_data).name === 'web_vitals'
+
 function readData(json: string | null | undefined): Record<string, unknown> {
   try {
     return (JSON.parse(json ?? '{}') as Record<string, unknown> | null) ?? {}

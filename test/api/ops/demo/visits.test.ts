@@ -22,10 +22,12 @@ const stored = async () => {
     ids: number
     days: number
     cities: number
+    measurements: number
     last: number
   }>({
     sql: `SELECT count() AS events, uniqExact(event_id) AS ids, uniqExact(intDiv(ts_millis, {dayMs:Int64})) AS days,
             uniqExact(city) AS cities,
+            countIf(JSONExtractString(event_data, 'name') = 'web_vitals') AS measurements,
             max(ts_millis) AS last
           FROM events WHERE project_id = {projectId:UUID}`,
     params: { dayMs, projectId: demo.project_id },
@@ -40,6 +42,7 @@ test('sample visits reach the present, and each later call adds those that happe
   const first = await stored()
   expect(first.days).toBe(60)
   expect(first.cities).toBeGreaterThan(15)
+  expect(first.measurements).toBeGreaterThan(1_000)
   expect(first.last).toBeLessThan(now)
   expect(first.last).toBeGreaterThan(now - 2 * hourMs)
 

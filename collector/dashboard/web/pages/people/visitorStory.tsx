@@ -9,7 +9,7 @@ import { Skeleton } from '../../components/skeleton.tsx'
 import { counted, duration, eventClock, eventTime } from '../../format.ts'
 import { setUrl } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
-import { storyOf, type ToldEvent } from '../../view/eventStory.ts'
+import { isMeasurement, storyOf, type ToldEvent } from '../../view/eventStory.ts'
 import { labelOfValue } from '../../view/labels.ts'
 import { nicknameOf } from '../../view/nickname.ts'
 import type { ViewQuery } from '../../view/view.ts'
@@ -174,7 +174,7 @@ function factsOf(events: readonly StoryEvent[]): ComponentProps<typeof Facts>['o
 /** The latest session first; in each, the first event first. The events come newest first. */
 function sessionsOf(events: readonly StoryEvent[]): StoryEvent[][] {
   const sessions = new Map<string, StoryEvent[]>()
-  for (const event of events)
+  for (const event of events.filter((event) => !isMeasurement(event)))
     sessions.set(event.session_id, [event, ...(sessions.get(event.session_id) ?? [])])
   return [...sessions.values()]
 }
