@@ -1,6 +1,7 @@
 /**
  * Builds the pages of the dashboard and the assets of the documentation. These are scripts, stylesheets and an icon with hashed names, and the HTML shell. docs.json lists the addresses for the documentation.
  */
+import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
@@ -13,6 +14,11 @@ const flagsPackage = createRequire(import.meta.url).resolve('country-flag-icons/
 const { version: flagsVersion } = JSON.parse(await readFile(flagsPackage, 'utf8'))
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
+
+/** The icons of the navigation: one file, which pages keep for ever under the name of its content. */
+const navIcons = await readFile(at('web/icons/navigation/navigation.svg'))
+const navIconsName = `navigation-${createHash('sha256').update(navIcons).digest('hex').slice(0, 8)}.svg`
+
 /** Imports files of examples/ as text. */
 const examplesAsText = {
   name: 'examples as text',
@@ -37,7 +43,10 @@ export async function buildDashboard({ outDir }) {
       'web/docsSite/docs.ts',
       'web/docsSite/docs.css',
     ].map(at),
-    define: { FLAGS_VERSION: JSON.stringify(flagsVersion) },
+    define: {
+      FLAGS_VERSION: JSON.stringify(flagsVersion),
+      NAVIGATION_ICONS: JSON.stringify(navIconsName),
+    },
     outdir: join(outDir, 'assets'),
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -57,7 +66,8 @@ export async function buildDashboard({ outDir }) {
   const assets = join(outDir, 'assets')
   await mkdir(assets, { recursive: true })
   const written = new Set()
-  for (const { path, contents } of outputFiles) {
+  const compressed = [...outputFiles, { path: join(assets, navIconsName), contents: navIcons }]
+  for (const { path, contents } of compressed) {
     for (const [extension, compress] of Object.entries(encodings)) {
       await writeFile(`${path}${extension}`, await compress(contents))
       written.add(`${basename(path)}${extension}`)

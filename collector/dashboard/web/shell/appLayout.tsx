@@ -11,7 +11,7 @@ import { session as signedIn } from '../session.ts'
 import { useQueryOf } from '../useQuery.ts'
 import { zone } from '../zone.ts'
 import { NavFold } from './navFold.tsx'
-import { NavLinks } from './navLinks.tsx'
+import { NavIcon, NavLinks } from './navLinks.tsx'
 import { ProjectNav } from './projectNav.tsx'
 import { GoAnywhere, Shortcuts } from './shortcuts.tsx'
 
@@ -89,7 +89,10 @@ function DashboardNav({
       )}
       <ul class="side-end">
         <li>
-          <a href="/docs">API documentation</a>
+          <a href="/docs">
+            <NavIcon of="API documentation" />
+            API documentation
+          </a>
         </li>
         <NavLinks places={[accountPlace]} address={address} path={path} />
       </ul>

@@ -1,6 +1,16 @@
 import { Link } from '../router.tsx'
 import type { Place } from '../routes.ts'
 
+/** The name of the file with the icons, which the build sets. */
+declare const NAVIGATION_ICONS: string
+
+/** The icon of a page of the navigation by its name, in the color of the text. */
+export const NavIcon = ({ of }: { of: string }) => (
+  <svg class="nav-icon" aria-hidden="true">
+    <use href={`/dashboard/assets/${NAVIGATION_ICONS}#${of.toLowerCase().replaceAll(' ', '-')}`} />
+  </svg>
+)
+
 /** The named pages of the navigation as links; the current one is marked. */
 export function NavLinks({
   places,
@@ -29,6 +39,7 @@ export function NavLinks({
               href={place.hasView ? href + search : href}
               aria-current={href === current ? (href === path ? 'page' : 'true') : undefined}
             >
+              <NavIcon of={place.name!} />
               {place.name}
             </Link>
           </li>
