@@ -1,7 +1,7 @@
 import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
 import type { ViewQuery } from '../../view/view.ts'
-import type { Dimension } from './dimensions.ts'
+import { type Dimension, isOfCustomEvents } from './dimensions.ts'
 
 type Breakdown = Answer<'getAnalyticsBreakdown'>['breakdowns'][string]
 /** The values of a dimension, with those of the most visitors first. */
@@ -25,5 +25,13 @@ export async function readBreakdowns(
     dimensions: dimensions.join(','),
     limit,
   })
-  return new Map(dimensions.map((dimension) => [dimension, breakdowns[dimension]!]))
+  return new Map(
+    dimensions.map((dimension) => {
+      const found = breakdowns[dimension]!
+      const values = found.values.filter(
+        ({ value }) => value !== null || !isOfCustomEvents(dimension),
+      )
+      return [dimension, { ...found, values }]
+    }),
+  )
 }

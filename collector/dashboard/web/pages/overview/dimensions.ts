@@ -1,6 +1,6 @@
 import { countryName } from '../../format.ts'
 import { filterFor } from '../../view/filterText.ts'
-import { labelOfValue } from '../../view/labels.ts'
+import { labelOfField, labelOfValue } from '../../view/labels.ts'
 
 interface DimensionOf {
   name: string
@@ -43,17 +43,27 @@ export const dimensions = {
     none: '–',
     text: (value) => labelOfValue('event_type', value),
   },
+  'event_data.name': { name: 'Custom', head: 'Event name', none: '–' },
   page_host: { name: 'Host', none: 'No page' },
   resolved: { name: 'Visitor', none: 'Unknown', text: yesOrNo },
 } satisfies Record<string, DimensionOf>
-export type Dimension = keyof typeof dimensions
+/** A property of custom events. */
+export type Property = `event_data.properties.${string}`
+export type Dimension = keyof typeof dimensions | Property
 
 /** The properties of a dimension. */
-export const dimensionOf = (dimension: Dimension): DimensionOf => dimensions[dimension]
+export const dimensionOf = (dimension: Dimension): DimensionOf =>
+  dimensions[dimension as keyof typeof dimensions] ?? { name: labelOfField(dimension), none: '–' }
+
+/** Whether a dimension is about custom events. Other events have no value of it. */
+export const isOfCustomEvents = (dimension: Dimension): boolean =>
+  dimension.startsWith('event_data')
 
 /** Returns the heading of a dimension's column. */
-export const headOf = (dimension: Dimension): string =>
-  dimensionOf(dimension).head ?? dimensions[dimension].name
+export const headOf = (dimension: Dimension): string => {
+  const { head, name } = dimensionOf(dimension)
+  return head ?? name
+}
 
 /** Formats a value of a dimension. */
 export function textOf(dimension: Dimension, value: string | null): string {

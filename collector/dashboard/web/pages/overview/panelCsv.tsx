@@ -12,7 +12,7 @@ export function PanelCsv({ query, dimension }: { query: PanelQuery; dimension: D
       events,
       page_views,
       sessions,
-      ...(goal ? [goal.visitors, goal.rate] : []),
+      ...(goal ? [goal.visitors, goal.rate, goal.revenue?.value ?? null] : []),
     ])
   }
   return (
@@ -24,7 +24,7 @@ export function PanelCsv({ query, dimension }: { query: PanelQuery; dimension: D
         'events',
         'page_views',
         'sessions',
-        ...(query.goal === undefined ? [] : ['converted', 'rate']),
+        ...(query.goal === undefined ? [] : ['converted', 'rate', 'revenue']),
       ]}
       rows={rows}
     />

@@ -1,12 +1,14 @@
+import { useState } from 'preact/hooks'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { type Column, DataTable } from '../../components/dataTable.tsx'
 import { Dialog } from '../../components/dialog.tsx'
-import { percent, wholeNumber } from '../../format.ts'
+import { moneyOf, percent, wholeNumber } from '../../format.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import { type PanelQuery, readBreakdowns, type Value, valuesMax } from './breakdown.ts'
-import { type Dimension, headOf, textOf } from './dimensions.ts'
+import { type Dimension, headOf, type Property, textOf } from './dimensions.ts'
 import { PanelCsv } from './panelCsv.tsx'
 import { Count, ValueName } from './panelRows.tsx'
+import { PropertyChoice } from './propertyChoice.tsx'
 
 const pageRows = 50
 
@@ -34,11 +36,19 @@ const goalColumns: Column<Value>[] = [
   },
 ]
 
+const revenueColumn: Column<Value> = {
+  name: 'revenue',
+  label: 'Revenue',
+  isNumber: true,
+  value: ({ goal }) => goal?.revenue?.value ?? null,
+  show: ({ goal }) => (goal?.revenue ? moneyOf(goal.revenue.value, goal.revenue.currency) : '–'),
+}
+
 /** All values of a dimension, with search and order. */
 export function PanelDetails({
   title,
   query,
-  dimension,
+  dimension: of,
   visitors,
   close,
 }: {
@@ -49,6 +59,8 @@ export function PanelDetails({
   visitors: number
   close(): void
 }) {
+  const [property, choose] = useState<Property | undefined>(undefined)
+  const dimension = property ?? of
   const found = useQueryOf(
     JSON.stringify([query, dimension]),
     async () => (await readBreakdowns(query, [dimension], valuesMax)).get(dimension)!,
@@ -73,6 +85,7 @@ export function PanelDetails({
       }),
     ),
     ...(values[0]?.goal ? goalColumns : []),
+    ...(values[0]?.goal?.revenue ? [revenueColumn] : []),
     {
       name: 'share',
       label: 'Share',
@@ -83,6 +96,9 @@ export function PanelDetails({
   ]
   return (
     <Dialog title={`Details of ${title.toLowerCase()}`} close={close} class="wide-dialog">
+      {of === 'event_data.name' && (
+        <PropertyChoice query={query} chosen={property} choose={choose} />
+      )}
       <AsyncView query={found} lines={10}>
         {({ values, has_more }) => (
           <div>

@@ -26,8 +26,11 @@ const panels: { title: string; dimensions: Dimension[] }[] = [
   },
   { title: 'Places', dimensions: ['country', 'region', 'city', 'language'] },
   { title: 'Devices', dimensions: ['device_type', 'browser', 'os'] },
-  { title: 'Events', dimensions: ['event_type', 'page_host', 'resolved'] },
+  { title: 'Events', dimensions: ['event_type', 'event_data.name', 'page_host', 'resolved'] },
 ]
+
+/** The dimensions that a share link cannot read. */
+const unshared: readonly Dimension[] = ['event_data.name', 'resolved']
 
 const limit = 8
 /** The parameter of the address with the dimension whose details are open. */
@@ -65,7 +68,9 @@ export function Panels({
             <Panel
               key={title}
               title={title}
-              choices={dimensions.filter((dimension) => !isShared() || dimension !== 'resolved')}
+              choices={dimensions.filter(
+                (dimension) => !isShared() || !unshared.includes(dimension),
+              )}
               first={breakdowns.get(dimensions[0]!)!}
               query={query}
               goal={goal}
