@@ -14,6 +14,7 @@ import { go, Link } from '../../router.tsx'
 import { useQuery } from '../../useQuery.ts'
 import { useRepeat } from '../../useRepeat.ts'
 import { ExportDialog } from '../exports/exportDialog.tsx'
+import { formatNames } from '../integrations/destinationFields.ts'
 import type { Audience } from './audiences.tsx'
 import { Builds } from './builds.tsx'
 import type { Definition } from './draft.ts'
@@ -214,7 +215,9 @@ function Files({ audience }: { audience: Audience }) {
             onChange={({ currentTarget: { value } }) => setFormat(value as typeof format)}
           >
             {formats.map((name) => (
-              <option key={name}>{name}</option>
+              <option key={name} value={name}>
+                {formatNames[name]}
+              </option>
             ))}
           </select>
         </label>

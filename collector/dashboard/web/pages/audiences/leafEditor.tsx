@@ -9,7 +9,7 @@ import { profileOperators } from './sentence.ts'
 export interface Choices {
   projectId: string
   eventTypes: readonly string[]
-  profileFields: readonly { name: string; description: string }[]
+  profileFields: readonly { name: string; description: string; data_type: string }[]
   lists: readonly { id: string; name: string }[]
   audiences: readonly Pick<Audience, 'id' | 'name'>[]
 }
@@ -103,14 +103,28 @@ function LeafFields({
     case 'profile':
       return (
         <>
-          {choice(
-            'field',
-            'Field',
-            leaf.field,
-            choices.profileFields.map(({ name }): Option => [name, labelOfField(name)]),
-          )}
-          {choice('op', 'Operator', leaf.op, Object.entries(profileOperators))}
-          {text('value', 'Value (separate several with commas)', leaf.value)}
+          <ChoiceInput
+            label="Field"
+            value={leaf.field}
+            options={choices.profileFields.map(({ name }): Option => [name, labelOfField(name)])}
+            change={(field) => change(withAnswer({ ...leaf, field }, choices))}
+          />
+          <ChoiceInput
+            label="Operator"
+            value={leaf.op}
+            options={Object.entries(profileOperators)}
+            change={(op) => change(withAnswer({ ...leaf, op }, choices))}
+          />
+          {isYesOrNo(leaf, choices)
+            ? choice('value', 'Value', leaf.value, [
+                ['true', 'yes'],
+                ['false', 'no'],
+              ])
+            : text(
+                'value',
+                leaf.op === 'in' || leaf.op === 'between' ? 'Values, separated by commas' : 'Value',
+                leaf.value,
+              )}
         </>
       )
     case 'intent':
@@ -132,6 +146,17 @@ function LeafFields({
       ])
   }
 }
+
+type ProfileLeaf = Extract<Leaf, { kind: 'profile' }>
+
+/** Whether the value of a condition on a profile is yes or no. */
+const isYesOrNo = ({ field, op }: ProfileLeaf, { profileFields }: Choices): boolean =>
+  op === 'is_set' ||
+  (op === 'eq' && profileFields.find(({ name }) => name === field)?.data_type === 'Boolean')
+
+/** A condition that asks for yes or no begins with yes. */
+const withAnswer = (leaf: ProfileLeaf, choices: Choices): Leaf =>
+  isYesOrNo(leaf, choices) && leaf.value !== 'false' ? { ...leaf, value: 'true' } : leaf
 
 /** Which of the events count: all, until the reader asks for conditions. */
 function EventConditions({

@@ -90,7 +90,9 @@ function Chosen({ operation, projectId }: { operation: Operation; projectId: str
         title={operation.summary}
         lead={
           <>
-            <code>GET {operation.path}</code> {operation.description}
+            <code>GET {operation.path}</code>
+            <br />
+            {operation.description}
           </>
         }
       >

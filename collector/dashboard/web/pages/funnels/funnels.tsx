@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api.ts'
+import { api, type SavedFunnel } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { lazyPage } from '../../lazyPage.tsx'
 import { changeParams } from '../../urlState.ts'
-import { useQueryOf } from '../../useQuery.ts'
+import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { Estimate } from '../../view/estimate.tsx'
 import { textOf } from '../../view/filterText.ts'
 import { readFunnel, withins } from '../../view/funnelView.ts'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { FunnelTable } from './funnelTable.tsx'
-import { SavedFunnels } from './savedFunnels.tsx'
+import { SavedFunnels, showFunnel } from './savedFunnels.tsx'
 
 const FilterDialog = lazyPage(() =>
   import('../../view/filterDialog.tsx').then(({ FilterDialog }) => FilterDialog),
@@ -24,6 +24,9 @@ export function Funnels({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
   const { steps, within } = readFunnel()
   const [isAdding, setAdding] = useState(false)
+  const saved = useQuery(() =>
+    api.listAnalyticsSavedFunnels({ project_id: projectId }).then(({ funnels }) => funnels),
+  )
   const setSteps = (to: string[]) =>
     changeParams((params) => {
       params.delete('step')
@@ -58,11 +61,11 @@ export function Funnels({ projectId }: { projectId: string }) {
                 </option>
               ))}
             </select>
-            <SavedFunnels projectId={projectId} steps={steps} within={within} />
+            <SavedFunnels projectId={projectId} saved={saved} steps={steps} within={within} />
           </div>
         </section>
         {steps.length < 2 ? (
-          <TooFewSteps change={setSteps} />
+          <TooFewSteps saved={saved.value ?? []} change={setSteps} />
         ) : (
           <AsyncView query={funnel} lines={6}>
             {(found) =>
@@ -128,17 +131,31 @@ function StepList({ steps, change }: { steps: readonly string[]; change(steps: s
   )
 }
 
-function TooFewSteps({ change }: { change(steps: string[]): void }) {
+function TooFewSteps({
+  saved,
+  change,
+}: {
+  saved: readonly SavedFunnel[]
+  change(steps: string[]): void
+}) {
   return (
     <div class="empty">
       <h2>A funnel has at least two steps</h2>
-      <p>A step is a page that visitors view or an event that they send. Add the steps in order.</p>
+      <p>
+        A step is a page that visitors view or an event that they send. Add the steps in order
+        {saved.length > 0 && ', or open a saved funnel'}.
+      </p>
       <button
         type="button"
         onClick={() => change(['event_type:eq:page_view', 'event_type:eq:form_submission'])}
       >
         Try it: from a page view to a form
       </button>
+      {saved.map((funnel) => (
+        <button key={funnel.funnel_id} type="button" onClick={() => showFunnel(funnel)}>
+          {funnel.name}
+        </button>
+      ))}
     </div>
   )
 }

@@ -6,10 +6,10 @@ import { Form } from '../../components/form.tsx'
 import { toast } from '../../components/toast.tsx'
 import { mayEdit } from '../../projectRole.ts'
 import { changeParams, urlValue } from '../../urlState.ts'
-import { useQuery } from '../../useQuery.ts'
+import { type QueryState, useQuery } from '../../useQuery.ts'
 
 /** Shows the steps of a funnel; with undefined, no funnel. */
-const show = (funnel: SavedFunnel | undefined) =>
+export const showFunnel = (funnel: SavedFunnel | undefined) =>
   changeParams((params) => {
     for (const name of ['funnel', 'step', 'within']) params.delete(name)
     if (!funnel) return
@@ -21,16 +21,15 @@ const show = (funnel: SavedFunnel | undefined) =>
 /** Chooses a funnel that the project has saved, and saves the one that the page shows. */
 export function SavedFunnels({
   projectId,
+  saved,
   steps,
   within,
 }: {
   projectId: string
+  saved: QueryState<SavedFunnel[]>
   steps: readonly string[]
   within: string
 }) {
-  const saved = useQuery(() =>
-    api.listAnalyticsSavedFunnels({ project_id: projectId }).then(({ funnels }) => funnels),
-  )
   const edits = useQuery(() => mayEdit(projectId))
   const [isNaming, setNaming] = useState(false)
   const chosen = saved.value?.find(({ funnel_id }) => funnel_id === urlValue('funnel'))
@@ -47,12 +46,12 @@ export function SavedFunnels({
       within_ms,
     })
     await saved.reload()
-    show(created.funnel)
+    showFunnel(created.funnel)
   }
   const remove = async (funnel: SavedFunnel) => {
     await api.deleteAnalyticsSavedFunnel({ funnel_id: funnel.funnel_id })
     await saved.reload()
-    show(undefined)
+    showFunnel(undefined)
     toast('Funnel deleted', () => create(funnel))
   }
   return (
@@ -102,7 +101,7 @@ function FunnelChoice({
     <select
       aria-label="Saved funnel"
       onChange={({ currentTarget: { value } }) =>
-        show(funnels.find(({ funnel_id }) => funnel_id === value))
+        showFunnel(funnels.find(({ funnel_id }) => funnel_id === value))
       }
     >
       <option value="">New funnel</option>

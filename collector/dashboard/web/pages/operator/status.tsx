@@ -3,6 +3,7 @@ import type { OperatorStatus } from '../../../../api/client/index.ts'
 import { type Column, DataTable } from '../../components/dataTable.tsx'
 import { Section } from '../../components/page.tsx'
 import { RelativeTime } from '../../components/relativeTime.tsx'
+import { words } from '../../view/labels.ts'
 import { bytes, count, span } from './amounts.ts'
 
 type Part = { status: OperatorStatus }
@@ -119,7 +120,7 @@ export function Collectors({ status: { collectors } }: Part) {
 
 type Spooled = OperatorStatus['spool'][number]
 const spoolColumns: Column<Spooled>[] = [
-  { name: 'table', label: 'Table', value: ({ table }) => table },
+  { name: 'table', label: 'Table', value: ({ table }) => words(table) },
   {
     name: 'size',
     label: 'Waits',

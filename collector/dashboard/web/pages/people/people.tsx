@@ -127,7 +127,7 @@ function Known({ query: { filter, ...period } }: { query: ViewQuery }) {
     <>
       <dl class="totals known" aria-busy={!found}>
         {Object.entries({
-          Browsers: found && records(found.visitors),
+          Visitors: found && records(found.visitors),
           Identified: found && records(found.known),
           'Match rate':
             found && (found.visitors === 0 ? '–' : percent(found.known / found.visitors)),

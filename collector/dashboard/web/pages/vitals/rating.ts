@@ -1,8 +1,8 @@
 /** The limits of "good" and "poor" for each metric (web.dev/articles/vitals). */
 export const vitals = {
-  lcp: { label: 'LCP', unit: 'ms', good: 2_500, poor: 4_000 },
-  inp: { label: 'INP', unit: 'ms', good: 200, poor: 500 },
-  cls: { label: 'CLS', unit: '', good: 0.1, poor: 0.25 },
+  lcp: { label: 'Loading (LCP)', unit: 'ms', good: 2_500, poor: 4_000 },
+  inp: { label: 'Reaction (INP)', unit: 'ms', good: 200, poor: 500 },
+  cls: { label: 'Stability (CLS)', unit: '', good: 0.1, poor: 0.25 },
 } as const
 export type Vital = keyof typeof vitals
 export type Rating = 'good' | 'fair' | 'poor'
