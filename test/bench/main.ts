@@ -14,6 +14,7 @@ import { growth } from './growth.ts'
 import { identity } from './identity.ts'
 import { imports } from './imports.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
+import { ingestCost } from './ingestCost.ts'
 import { intent } from './intent.ts'
 import { lists } from './lists.ts'
 import { lookup } from './lookup.ts'
@@ -45,6 +46,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   'pixel-changes': pixelChanges,
   batch,
   latency,
+  'ingest-cost': ingestCost,
   'fast-reader': fastReader,
   ship,
   nats: natsLog,

@@ -29,6 +29,10 @@ const isStore = ({ command }: ProcessInfo) =>
 export const findClickHouse = (pid: number): ProcessInfo | undefined =>
   descendantsOf(pid).find(({ command }) => command.includes('/clickhouse/localServer.js'))
 
+/** The local PostgreSQL that the service below `pid` runs; undefined while it is down. */
+export const findPostgres = (pid: number): ProcessInfo | undefined =>
+  descendantsOf(pid).find(({ command }) => command.includes('/postgres/localServer.js'))
+
 /** The processes that the primary `pid` has take beacons for it; none when it takes them itself. */
 export const findWorkers = (pid: number): ProcessInfo[] =>
   descendantsOf(pid).filter((child) => child.parent === pid && !isStore(child))
@@ -46,11 +50,30 @@ export const serviceRssMiB = (pid: number): number =>
 /** Processor time that these processes have taken so far, milliseconds: /proc counts it in hundredths of a second. */
 export const processorMs = (processes: readonly { pid: number }[]): number =>
   processes.reduce((sum, { pid }) => {
-    // After the name, which may hold anything but ends with the last parenthesis.
-    const [, rest] = /^.*\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))!
-    const fields = rest!.split(' ')
+    const fields = statFields(pid)
     return sum + (Number(fields[11]) + Number(fields[12])) * 10
   }, 0)
+
+/**
+ * Processor time that a process, all below it and all that they have ended have taken so far, milliseconds. Of
+ * a server that starts a process for each task, it is all its work.
+ */
+export const treeProcessorMs = (pid: number): number =>
+  [{ pid }, ...descendantsOf(pid)].reduce((sum, process) => sum + ownAndEndedMs(process.pid), 0)
+
+/** 0 for a process that has ended meanwhile: its parent's time includes it. */
+function ownAndEndedMs(pid: number): number {
+  try {
+    const fields = statFields(pid)
+    return [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]) * 10, 0)
+  } catch {
+    return 0
+  }
+}
+
+/** The fields after the name, which may hold anything but ends with the last parenthesis. */
+const statFields = (pid: number): string[] =>
+  /^.*\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))![1]!.split(' ')
 
 /** Sends SIGKILL. False if the process had already ended. */
 export function killNow(pid: number): boolean {
