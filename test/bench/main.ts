@@ -24,6 +24,7 @@ import { moves } from './moves.ts'
 import { natsLog } from './natsLog.ts'
 import { neighbours } from './neighbours.ts'
 import { organization } from './organization.ts'
+import { peers } from './peers.ts'
 import { pixelChanges } from './pixelChanges.ts'
 import { pixelSize } from './pixelSize.ts'
 import { read } from './read.ts'
@@ -75,6 +76,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   dashboard,
   scale,
   growth,
+  peers,
   'session-filters': sessionFiltersRow,
   moves,
   shards,
@@ -94,6 +96,7 @@ const { values: flags, positionals } = parseArgs({
     'identity-events': { type: 'string', default: '20000000' },
     signals: { type: 'string', default: '20000000' },
     growth: { type: 'string', default: '1000000,10000000' },
+    peers: { type: 'string', default: '10000000' },
     departures: { type: 'string', default: '200' },
     'busy-loops': { type: 'string', default: '0' },
     beside: { type: 'string', multiple: true, default: [] },
@@ -105,12 +108,13 @@ if (flags.help) {
   console.log(`Usage: npm run bench -- [--repeats 3] [--seconds 5] [--connections 64]
        [--events 1000000] [--cookies 100000] [--profiles 50000] [--departures 200]
        [--busy-loops 0] [--beside NAME=FILE …]
-       [--signals 20000000] [--growth 1000000,10000000]
+       [--signals 20000000] [--growth 1000000,10000000] [--peers 10000000]
        [--data DIR] [--identity-events 20000000] [row …]
 Replaces the rows of what it measured in test/bench/RESULTS.md.
 The row pixel is measured beside the scripts that --beside names, too: --beside umami=script.js
 With --busy-loops 4 the row delivery is measured beside four processes that do nothing but spin.
 The row growth is measured with each number of events that --growth says.
+The row peers compares reads with those of other products on as many events as --peers says.
 The row identity keeps its data in DIR, and finds it there the next time.
 Rows: ${Object.keys(measurements).join(', ')}`)
 } else await main()
@@ -129,6 +133,7 @@ async function main(): Promise<void> {
     identity: { directory: flags.data, events: Number(flags['identity-events']) },
     signals: Number(flags.signals),
     growth: flags.growth.split(',').map(Number),
+    peers: Number(flags.peers),
     departures: Number(flags.departures),
     busyLoops: Number(flags['busy-loops']),
     beside: Object.fromEntries(

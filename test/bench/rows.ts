@@ -13,6 +13,8 @@ export interface Bench {
   signals: number
   /** How many events row growth has, one number after the other. */
   growth: number[]
+  /** How many events row peers has. */
+  peers: number
   /** How often each way of leaving a page is tried. */
   departures: number
   /** Number of busy processes during row delivery, so that its browsers wait for the cores. */
