@@ -223,8 +223,8 @@ async function withClickHouse<T>(scenario: (clickhouseUrl: string) => Promise<T>
 type KillStore = (store: 'clickhouse' | 'postgres' | 'nats') => Promise<void>
 
 /**
- * The stores, which outlive the service: a PostgreSQL, a ClickHouse of so many shards, of which any is killed, and
- * perhaps three servers of NATS, of which two are always there.
+ * The stores, which outlive the service: a PostgreSQL, and a ClickHouse of so many shards, of which any is killed. Perhaps
+ * also three servers of NATS, of which two are always there.
  */
 async function withStores<T>(
   scenario: (stores: Stores, kill: KillStore, takeAway: Shards['takeAway']) => Promise<T>,
