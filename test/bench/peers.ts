@@ -220,7 +220,6 @@ async function compare(
       const isSlow = side.ms.length > 0 && side.ms[0]! > slowMs
       if (side.error === undefined && !isSlow) await askOnce(side, ask, round > 0)
     }
-  if (ours.error !== undefined) throw new Error(`${question}: ours answered ${ours.error}`)
   return compared
 }
 
@@ -252,8 +251,11 @@ function rowOf(
   const target = '< 1'
   if (theirs === null)
     return { what, value: '-', target, detail: `${peer.name} has no such report` }
-  if (theirs.error !== undefined)
-    return { what, value: '-', target, detail: `${peer.name} failed: ${theirs.error}` }
+  const failed = [ours, theirs].find(({ error }) => error !== undefined)
+  if (failed) {
+    const detail = `${failed === ours ? 'ours' : peer.name} failed: ${failed.error}`
+    return { what, value: '-', target, detail }
+  }
   const time = (side: Side) => `${median(side.ms).toFixed(1)} ms`
   const cost = ({ processorMs }: Side) =>
     `${(processorMs.reduce((sum, ms) => sum + ms, 0) / processorMs.length).toFixed(0)} ms`

@@ -2,7 +2,7 @@ import type { Store } from './pages.ts'
 import { createDatabase, type Database, runSql } from './peer.ts'
 
 /** Visitors are read in as many parts, so that sorting them needs little memory. */
-const parts = 8
+const parts = 16
 /** Every product ends a session half an hour after its last event. */
 const sessionMs = 1_800_000
 
