@@ -77,7 +77,8 @@ test('an audience: a template is estimated and priced before it is saved, then b
   // The first button adds a condition on the events of condition 1.
   await button(page, 'Add a condition').nth(1).click()
   await page.getByRole('combobox', { name: 'Who' }).nth(1).selectOption('Profile')
-  await page.getByRole('group', { name: 'condition 2' }).getByLabel('Value').fill('director')
+  const second = page.getByRole('group', { name: 'condition 2', exact: true })
+  await second.getByLabel('Value', { exact: true }).fill('director')
   await button(page, 'Remove condition 1').click()
   await estimate.locator('.figure').waitFor()
   await estimate.getByText(/[\d,]+ records on the meter Audience: \$/).waitFor()
