@@ -16,6 +16,8 @@ export class Follower {
   readonly times = new Map<string, number>()
   /** Up to when all that was received has been copied, epoch milliseconds. */
   completeUntil = 0
+  /** It asks nothing meanwhile. */
+  isPaused = false
   /** The last answer that was not a page. */
   lastFailure = 'none'
   readonly #service: Service
@@ -35,6 +37,10 @@ export class Follower {
   async #follow(startMs: number): Promise<void> {
     let query: Record<string, string> = { order: 'received', start_ms: String(startMs) }
     while (!this.#isStopped) {
+      if (this.isPaused) {
+        await delay(pollMs)
+        continue
+      }
       const page = await this.#ask({ ...query, select: 'event_id', limit: String(pageRows) })
       if (page) {
         for (const { event_id } of page.rows)
