@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { seededRandom } from '../../collector/platform/seededRandom.ts'
+import { percentile } from '../bench/stats.ts'
 import { beaconOf, customEvent, postBeacon, readRows } from '../harness/api.ts'
 import { type Cluster, startCluster } from '../harness/cluster.ts'
 import { type Service, waitFor } from '../harness/service.ts'
@@ -65,9 +66,12 @@ export interface ClusterResult extends ScenarioResult {
   feedDoubled: number
   /** Of pages that all processes of the API were asked for at once. */
   asked: Answers
-  /** While a shard was away: events of the other shards' pixels, and the longest time until one was readable. */
+  /**
+   * While a shard was away: the number of measured events of the other shards' pixels, and the times until they were
+   * readable.
+   */
   othersMeasured: number
-  othersReadableMs: number
+  othersReadableMs: { p50: number; p95: number; longest: number }
   /** Connections of PostgreSQL: the maximum at a kill, and at the end, by purpose. */
   connectionsMost: number
   connections: Record<string, number>
@@ -205,8 +209,8 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
       rowsOfThem,
       ...compareFeed(follower, audited.returned + rowsOfThem + (probe?.sent ?? 0)),
       asked,
-      othersMeasured: probe?.measured ?? 0,
-      othersReadableMs: probe?.longestMs ?? 0,
+      othersMeasured: probe?.times.length ?? 0,
+      othersReadableMs: readableMs(probe?.times ?? []),
       connectionsMost: connections.most(),
       connections: await connections.now(),
       retried: sender.retried,
@@ -291,4 +295,9 @@ function compareFeed(
     feedMissed: returned - times.length,
     feedDoubled: times.filter((count) => count > 1).length,
   }
+}
+
+const readableMs = (times: readonly number[]) => {
+  const at = (p: number) => Math.round(percentile(times, p) || 0)
+  return { p50: at(50), p95: at(95), longest: at(100) }
 }

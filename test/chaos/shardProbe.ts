@@ -23,11 +23,10 @@ const projectsMax = 40
 export class ShardProbe {
   /** The shard that is unavailable, from 0; its pixels are not measured. */
   away: number | null = null
-  /** While a shard was unavailable: events of the others, and the longest time until one was readable, milliseconds. */
-  measured = 0
+  /** While a shard was unavailable: the times until events of the others were readable, milliseconds. */
+  readonly times: number[] = []
   /** Events that were acknowledged. */
   sent = 0
-  longestMs = 0
   readonly #cluster: Cluster
   #running: Promise<unknown> = Promise.resolve()
   #isStopped = false
@@ -63,8 +62,7 @@ export class ShardProbe {
       const query = { pixel_id: pixelId, filter: `event_id:eq:${eventId}` }
       while (!this.#isStopped && (await readRows(api, query).catch(() => [])).length === 0)
         await delay(pollMs)
-      this.measured++
-      this.longestMs = Math.max(this.longestMs, Math.round(performance.now() - sentAt))
+      this.times.push(performance.now() - sentAt)
     }
   }
 }

@@ -105,6 +105,8 @@ export class Spool implements EventLog {
   #sealedBytes = 0
   /** How many segments were sealed: #measure discards a measurement during which it grew. */
   #sealCount = 0
+  /** Sealed segments that wait for a shard, as the primary last said. */
+  #delayedSegments = 0
   #sealTimer: NodeJS.Timeout | undefined
   /** The open segment is due, but a commit to it is under way: that commit seals it. */
   #sealsAfterCommit = false
@@ -173,6 +175,11 @@ export class Spool implements EventLog {
   /** Records the latest watermark that this machine has published, epoch milliseconds. */
   notePublished(mark: number): void {
     this.#publishedMark = mark
+  }
+
+  /** Records how many sealed segments wait for an unavailable shard. The shipper is not behind with them. */
+  noteDelayed(segments: number): void {
+    this.#delayedSegments = segments
   }
 
   /**
@@ -275,7 +282,7 @@ export class Spool implements EventLog {
     const isFull = open.bytes >= this.#options.segmentBytesMax
     const lacksRoom = this.#preallocated.isReady && open.bytes + record.length > open.file.room
     if (isFull || lacksRoom || this.#sealsAfterCommit) void this.#seal()
-    else this.#sealIn(this.#options.sealAfterMs)
+    else this.#sealIn(Math.max(this.#options.sealAfterMs, this.#msForDelayed))
   }
 
   async #openSegment({ firstSeq, receivedAt }: AppendedRows): Promise<OpenSegment> {
@@ -292,7 +299,7 @@ export class Spool implements EventLog {
     const due = this.#open
     this.#sealTimer = undefined
     const shipperIsBehind = await sealedIn(directory).then(
-      (waiting) => waiting.length > 0,
+      (sealed) => sealed.length > this.#delayedSegments,
       () => false,
     )
     // The segment was sealed meanwhile because it was full; the open one is younger than sealAfterMs.
@@ -302,6 +309,11 @@ export class Spool implements EventLog {
     if (shipperIsBehind || mayWait) this.#sealIn(sealAfterMs)
     else if (this.#committing && this.#open) this.#sealsAfterCommit = true
     else void this.#seal()
+  }
+
+  /** Each waiting segment is a file, so later ones are older: an hour makes about 2,700 of them, a day 13,000. */
+  get #msForDelayed(): number {
+    return Math.min(this.#delayedSegments * msForDelayed, msForDelayedMax)
   }
 
   /** Starts the timer unless it runs. */
@@ -377,6 +389,9 @@ interface OpenSegment {
 
 /** A segment that is this large when due fills fast: ClickHouse takes its rows more cheaply in one insert than in two. */
 const fastSegmentBytes = 1024 * 1024
+/** How much longer a segment stays open for each one that waits for a shard, and at most. */
+const msForDelayed = 1
+const msForDelayedMax = 15_000
 
 const measureMs = 1_000
 

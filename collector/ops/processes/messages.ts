@@ -40,6 +40,8 @@ export type ToWorker =
       latestMs: number | null
       published: number
       settled: number[]
+      /** Segments of this worker that wait for an unavailable shard. */
+      delayedSegments: number
     }
   /** Request for the worker's metrics. */
   | { type: 'collect'; request: string }

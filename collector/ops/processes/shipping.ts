@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, duties } from '../../config.ts'
 import { type IdentityRefresh, keepIdentityFresh } from '../../identity/store/refresh.ts'
@@ -46,6 +46,8 @@ export interface Shipping {
   readonly deadLetterDirectory: string
   /** Returns the spool directory of the worker with this index. */
   directoryOf(index: number): string
+  /** Returns how many segments of this worker wait for an unavailable shard. */
+  delayedSegmentsOf(index: number): number
   /** Ships the segments of the worker's predecessor, and prepares the directory for a new worker. */
   recover(index: number): Promise<void>
   /** Deletes shipped segments that are still kept, because the disk is full. */
@@ -103,6 +105,10 @@ export async function openShipping(
     spoolDirectory,
     deadLetterDirectory,
     directoryOf,
+    delayedSegmentsOf: (index) =>
+      shippers.events.waiting.filter(({ position }) =>
+        position.startsWith(directoryOf(index) + sep),
+      ).length,
     async recover(index) {
       makeSpool(directoryOf(index))
       await recover(directoryOf(index))

@@ -17,6 +17,8 @@ export interface WorkersOptions {
   onSealed(table: SpooledTable, path: string): void
   /** The disk of the spool is full. */
   onNoRoom(): void
+  /** Returns how many segments of a worker wait for an unavailable shard. */
+  delayedSegmentsOf(index: number): number
   /** Updates the primary's own metrics. */
   measure(): Promise<void>
   log: WarnLog
@@ -28,9 +30,9 @@ const stopTimeoutMs = 15_000
 
 export interface Workers {
   /**
-   * Returns the low marks of all workers, epoch milliseconds; null if one does not answer or is being
-   * replaced. It also sends the workers the latest time of PostgreSQL's clock, `latestMs`, the published
-   * watermark, and how far the partitions of a replicated log are.
+   * Returns the low marks of all workers, epoch milliseconds; null if one does not answer or is being replaced. It also
+   * sends the workers the latest time of PostgreSQL's clock, `latestMs`, and the published watermark. Further it sends how
+   * far the partitions of a replicated log are, and how many segments wait for shards.
    */
   lowMarks(latestMs: number, published: number, settled: number[]): Promise<number[] | null>
   /** Makes /readyz answer 503; other requests are answered as before. */
@@ -92,12 +94,13 @@ class WorkerPool implements Workers {
     if (this.#running.size < this.#options.count) return null
     const request = randomUUID()
     const marks = await Promise.all(
-      [...this.#running.values()].map((worker) => {
+      [...this.#running].map(([index, worker]) => {
         send(worker, {
           type: 'low mark',
           request,
           published,
           settled,
+          delayedSegments: this.#options.delayedSegmentsOf(index),
           latestMs: Number.isFinite(latestMs) ? latestMs : null,
         })
         return messageOf(worker, collectTimeoutMs, (message) =>

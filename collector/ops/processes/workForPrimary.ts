@@ -73,6 +73,7 @@ export function workForPrimary(startWork: StartWork): void {
         if (!events) break
         events.notePublished(message.published)
         events.noteSettled?.(message.settled)
+        events.noteDelayed?.(message.delayedSegments)
         tell({ type: 'low mark', request: message.request, mark: events.lowMark() })
         break
       case 'metrics':
