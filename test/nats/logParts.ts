@@ -25,6 +25,15 @@ export interface Shared {
   close(): Promise<void>
 }
 
+/** The settings of a log of the test's own. */
+export const newLog = (servers: string[]): NatsSettings => ({
+  servers,
+  prefix: `t${randomUUID().slice(0, 8)}`,
+  replicas: 3,
+  partitions: 4,
+  whenAway: 'spool',
+})
+
 /** Opens empty stores, and names a log of the test's own. */
 export async function openShared(
   servers: string[],
@@ -36,14 +45,7 @@ export async function openShared(
   return {
     clickhouse,
     postgres,
-    settings: {
-      servers,
-      prefix: `t${randomUUID().slice(0, 8)}`,
-      replicas: 3,
-      partitions: 4,
-      whenAway: 'spool',
-      ...more,
-    },
+    settings: { ...newLog(servers), ...more },
     async close() {
       await Promise.all([clickhouse.close(), postgres.end()])
     },

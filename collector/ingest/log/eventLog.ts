@@ -24,7 +24,10 @@ export interface EventLog {
    * low mark waits for them.
    */
   noteSettled?(positions: readonly number[]): void
-  /** Records how many segments wait for an unavailable shard, for a log with segments: the shipper is not behind with them. */
+  /**
+   * Records how many segments wait for an unavailable shard, for a log that has segments. The shipper is not behind with
+   * them.
+   */
   noteDelayed?(segments: number): void
   /** The reason why appends fail now; null if they succeed. */
   readonly trouble: string | null

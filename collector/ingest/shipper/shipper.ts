@@ -157,7 +157,7 @@ export class Shipper {
    */
   get doubtfulFrom(): number {
     const waiting = [...this.#waiting.values()].filter((batch) => this.#isCommitted(batch))
-    return [...this.#again, ...waiting, ...this.#shipped.doubtful].reduce(
+    return [...this.#reshipping, ...waiting, ...this.#shipped.doubtful].reduce(
       (least, { oldestAt }) => Math.min(least, oldestAt),
       Infinity,
     )
@@ -169,14 +169,14 @@ export class Shipper {
    */
   missingMarks(version: number | null): LowMarks {
     return lowMarksOf(
-      this.#again.map(({ oldestAt }) => oldestAt),
+      this.#reshipping.map(({ oldestAt }) => oldestAt),
       [...this.#waiting.values(), ...this.#shipped.doubtful],
       version,
     )
   }
 
   /** Committed batches that it ships again. */
-  get #again(): QueuedBatch[] {
+  get #reshipping(): QueuedBatch[] {
     return this.#queue.filter((batch) => this.#isCommitted(batch))
   }
 

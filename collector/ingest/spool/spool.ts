@@ -311,7 +311,10 @@ export class Spool implements EventLog {
     else void this.#seal()
   }
 
-  /** Each waiting segment is a file, so later ones are older: an hour makes about 2,700 of them, a day 13,000. */
+  /**
+   * How long a segment stays open while others wait for a shard. It grows with their number, so that a long outage makes
+   * fewer files: about 2,700 in an hour, 13,000 in a day.
+   */
   get #msForDelayed(): number {
     return Math.min(this.#delayedSegments * msForDelayed, msForDelayedMax)
   }
@@ -389,7 +392,7 @@ interface OpenSegment {
 
 /** A segment that is this large when due fills fast: ClickHouse takes its rows more cheaply in one insert than in two. */
 const fastSegmentBytes = 1024 * 1024
-/** How much longer a segment stays open for each one that waits for a shard, and at most. */
+/** For each segment that waits for a shard, and for all together. */
 const msForDelayed = 1
 const msForDelayedMax = 15_000
 

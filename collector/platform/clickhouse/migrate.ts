@@ -14,7 +14,7 @@ import { isAccessDenied, lacksGrant } from './grants.ts'
 import { collectionNames, saveDictionaryLogin } from './login.ts'
 import { openClickHouse } from './openClickHouse.ts'
 import { syncProfileRows } from './profileRows.ts'
-import { replicated, untilAltered } from './replicated.ts'
+import { altersLater, replicated, untilAltered } from './replicated.ts'
 import { readSchemaFile, schemaDirectory, statementsOf } from './statements.ts'
 import { syncTopics } from './topics.ts'
 
@@ -216,7 +216,7 @@ async function runMigrations(
       if (recorded.has(name)) return
       const statements = applied.has(name) ? [] : migrationStatements(name, address, node.shard)
       for (const sql of statements) await node.clickhouse.command({ sql, params: {} })
-      if (statements.length > 0 && isReplicated(address))
+      if (isReplicated(address) && statements.some(altersLater))
         await untilAltered(node.clickhouse, eventsTable(address))
       await node.clickhouse.command({
         sql: 'INSERT INTO migrations (name) VALUES ({name:String})',

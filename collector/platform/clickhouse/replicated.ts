@@ -31,12 +31,15 @@ const rememberedSeconds = 30 * 86_400
 export const unreplicated = (engine: string): string =>
   engine.replace(/^Replicated(\w*MergeTree)\('[^']*', '[^']*'(?:, )?/, '$1(')
 
+/** Whether a statement ends before replicas have its changes. */
+export const altersLater = (sql: string): boolean => sql.includes('alter_sync = 0')
+
 const pollMs = 100
 const polls = 300
 
 /**
- * Waits up to 30 seconds until a replica has the columns of earlier ALTER statements. With `alter_sync = 0` it receives
- * them after the statement has ended. A later start replaces what was created from the earlier columns.
+ * Waits up to 30 seconds until a replica has the columns of a statement that `altersLater`. A later start replaces what
+ * was created from the earlier columns.
  */
 export async function untilAltered(clickhouse: ClickHouse, table: string): Promise<void> {
   await clickhouse.command({ sql: `SYSTEM SYNC REPLICA ${table} PULL`, params: {} })
