@@ -1,10 +1,12 @@
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import type { Service } from '../harness/service.ts'
+import { beaconText } from './beacons.ts'
 import { addGoals, countableDays, processorMs, untilCounted } from './counted.ts'
 import { optimize } from './events.ts'
 import { insertGrowthEvents } from './growthEvents.ts'
-import { readStore } from './pages.ts'
+import { load } from './load.ts'
+import { pageThroughApi, readStore } from './pages.ts'
 import type { Bench, Row } from './rows.ts'
 import { withService } from './service.ts'
 import { percentile } from './stats.ts'
@@ -128,19 +130,57 @@ export function growth({ growth: sizes, log }: Bench): Promise<Row[]> {
       const countable = await countableDays(clickhouse, isAll ? days : countedDays)
       await untilCounted(clickhouse, project_id, countable, isAll)
       rows.push(await diskRow(clickhouse, size))
-      for (const [name, read] of Object.entries(reads))
-        for (const window of read.isLive ? [1] : windows) {
-          const before = await processorMs(clickhouse)
-          const taken = await timesOf(service, read, newestMs, window)
-          const spent = (await processorMs(clickhouse)) - before
-          const row = rowOf(name, read, { size, window, taken, spent })
-          log(`${row.what}: ${row.value}`)
-          rows.push(row)
-        }
+      const measure = async (measured: readonly number[], beside: string) => {
+        for (const [name, read] of Object.entries(reads))
+          for (const window of read.isLive ? [1] : measured) {
+            const before = await processorMs(clickhouse)
+            const taken = await timesOf(service, read, newestMs, window)
+            const spent = (await processorMs(clickhouse)) - before
+            const row = rowOf(name + beside, read, { size, window, taken, spent })
+            log(`${row.what}: ${row.value}`)
+            rows.push(row)
+          }
+      }
+      await measure(windows, '')
+      const end = besideOthers(service, newestMs)
+      await measure([besideDays], ', beside a reader and a writer')
+      log(await end())
     }
     await clickhouse.close()
     return rows
   })
+}
+
+/** The window that has 10 M of 100 M events is measured beside a reader and a writer, too. */
+const besideDays = 30
+const writtenPerSecond = 200
+const writerSeconds = 5
+
+/**
+ * Starts a reader, which asks for one page of events after the other, and a writer of one-event beacons. The answer
+ * ends both and says what they did.
+ */
+function besideOthers(service: Service, newestMs: number): () => Promise<string> {
+  let isOver = false
+  let pages = 0
+  let beacons = 0
+  const reader = async () => {
+    while (!isOver) {
+      await pageThroughApi(service, 'web_event', newestMs)
+      pages++
+    }
+  }
+  const writer = async () => {
+    const body = beaconText(service.demo.pixel_id, 1)
+    const options = { url: service.url, body, seconds: writerSeconds, connections: 4 }
+    while (!isOver) beacons += (await load({ ...options, rate: writtenPerSecond })).requests
+  }
+  const both = Promise.all([reader(), writer()])
+  return async () => {
+    isOver = true
+    await both
+    return `beside: ${pages} pages of events read, ${beacons} events written`
+  }
 }
 
 /** Merging more into one part takes longer than all that is measured. */
