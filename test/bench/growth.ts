@@ -6,7 +6,7 @@ import { addGoals, countableDays, processorMs, untilCounted } from './counted.ts
 import { optimize } from './events.ts'
 import { insertGrowthEvents } from './growthEvents.ts'
 import { load } from './load.ts'
-import { pageThroughApi, readStore } from './pages.ts'
+import { readStore } from './pages.ts'
 import type { Bench, Row } from './rows.ts'
 import { withService } from './service.ts'
 import { percentile } from './stats.ts'
@@ -153,6 +153,7 @@ export function growth({ growth: sizes, log }: Bench): Promise<Row[]> {
 
 /** The window that has 10 M of 100 M events is measured beside a reader and a writer, too. */
 const besideDays = 30
+const page: Read = { path: 'events', query: { limit: '1000' }, target: '' }
 const writtenPerSecond = 200
 const writerSeconds = 5
 
@@ -166,7 +167,9 @@ function besideOthers(service: Service, newestMs: number): () => Promise<string>
   let beacons = 0
   const reader = async () => {
     while (!isOver) {
-      await pageThroughApi(service, 'web_event', newestMs)
+      const answer = await send(service, page, newestMs, besideDays)
+      await answer.arrayBuffer()
+      if (!answer.ok) throw new Error(`the reader’s page is answered with ${answer.status}`)
       pages++
     }
   }
