@@ -4,7 +4,7 @@ import type { AudienceScope } from '../api/access/policy.ts'
 import { notFound, requireUnused } from '../api/http/errors.ts'
 import { requireVersion } from '../api/http/optimisticLock.ts'
 import { readPage } from '../api/http/pagination.ts'
-import { isOfChosenPeopleSql } from '../events/query/freeAnswers.ts'
+import { hasBilledCountSql } from '../events/query/freeAnswers.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
 import type { AudienceChange, Audience as AudienceSchema, NewAudience } from './audienceSchemas.ts'
@@ -37,7 +37,7 @@ const isPredictive = `coalesce(served.is_predictive, jsonb_path_exists(audiences
 
 /** Returns SQL of a figure of the build, or null where the figure is billed. */
 const unlessSold = (value: string) =>
-  `CASE WHEN NOT ${isOfChosenPeopleSql('served')} THEN ${value} END`
+  `CASE WHEN NOT ${hasBilledCountSql('served')} THEN ${value} END`
 
 const columns = `audiences.audience_id, audiences.project_id, audiences.name, audiences.entity,
   audiences.definition, audiences.intent_window_days, audiences.refresh, newest.status,

@@ -1,5 +1,5 @@
 import type { Meter } from '../billing/meters.ts'
-import { isOfChosenPeopleSql } from '../events/query/freeAnswers.ts'
+import { hasBilledCountSql } from '../events/query/freeAnswers.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
 import { emit } from '../platform/outbox/outbox.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
@@ -153,6 +153,8 @@ interface Completed {
   readonly count: number
   readonly bucketCounts: BucketCounts
   readonly isPredictive: boolean
+  /** Whether a condition decides about too few members for a free count. */
+  readonly singlesOut: boolean
   /** Inputs of the build. */
   readonly inputs: object | null
 }
@@ -164,14 +166,14 @@ interface Completed {
 export async function completeBuild(
   client: Queryable,
   buildId: string,
-  { count, bucketCounts, isPredictive, inputs }: Completed,
+  { count, bucketCounts, isPredictive, singlesOut, inputs }: Completed,
 ): Promise<void> {
   const { rowCount } = await client.query(
     `UPDATE audience_builds
      SET status = 'completed', progress = 1, count = $2, bucket_counts = $3, is_predictive = $4,
-       inputs = $5, completed_at = now(), updated_at = now()
+       inputs = $5, singles_out = $6, completed_at = now(), updated_at = now()
      WHERE build_id = $1 AND status = 'unloading'`,
-    [buildId, count, JSON.stringify(bucketCounts), isPredictive, inputs],
+    [buildId, count, JSON.stringify(bucketCounts), isPredictive, inputs, singlesOut],
   )
   if (rowCount === 0) return
   const { rows } = await client.query<{
@@ -189,7 +191,7 @@ export async function completeBuild(
        AND build.number > coalesce(
          (SELECT number FROM audience_builds WHERE build_id = audiences.current_build_id), 0)
      RETURNING organization_id, audiences.project_id, audiences.audience_id, audiences.name, audiences.list_id,
-       CASE WHEN NOT ${isOfChosenPeopleSql('build')} THEN build.count::float8 END AS count`,
+       CASE WHEN NOT ${hasBilledCountSql('build')} THEN build.count::float8 END AS count`,
     [buildId],
   )
   for (const {

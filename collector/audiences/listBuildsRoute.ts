@@ -4,7 +4,7 @@ import { audienceScopeOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { Id, Nullable, strictObject, Timestamp } from '../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../api/http/pagination.ts'
-import { isOfChosenPeopleSql } from '../events/query/freeAnswers.ts'
+import { hasBilledCountSql } from '../events/query/freeAnswers.ts'
 import { ById, projectParameter, recordTags, Status } from './audienceSchemas.ts'
 import { readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
@@ -57,7 +57,7 @@ export const listBuildsRoute =
           list: 'audience_builds',
           owner: id,
           sql: `SELECT build_id, audience_builds.number, status, progress,
-                  CASE WHEN NOT ${isOfChosenPeopleSql('audience_builds')} THEN count::float8 END AS count,
+                  CASE WHEN NOT ${hasBilledCountSql('audience_builds')} THEN count::float8 END AS count,
                   build_id = current_build_id IS TRUE AS is_served, error, requested_at, completed_at
                 FROM audience_builds JOIN audiences USING (audience_id) WHERE audience_id = $1`,
           values: [id],

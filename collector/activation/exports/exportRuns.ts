@@ -4,7 +4,7 @@ import { ApiError, conflict, notFound } from '../../api/http/errors.ts'
 import { readPage } from '../../api/http/pagination.ts'
 import { keepBuild } from '../../audiences/builds.ts'
 import { requestListBuild } from '../../audiences/listAudience.ts'
-import { isOfChosenPeopleSql } from '../../events/query/freeAnswers.ts'
+import { hasBilledCountSql } from '../../events/query/freeAnswers.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { isSimulated } from '../../platform/postgres/simulation.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
@@ -26,7 +26,7 @@ export const unfinished = `('pending', 'running', 'parked')`
  * which people have addresses, and a caller can forge events. So it is billed for every export of addresses.
  */
 export const isNumberSold = (run: string, build: string): string =>
-  `(${isOfChosenPeopleSql(build)} OR ${run}.output_format = 'ip_address')`
+  `(${hasBilledCountSql(build)} OR ${run}.output_format = 'ip_address')`
 
 /**
  * Runs with the counts that an answer may show. If the number of records is sold, the counts include only charged

@@ -6,6 +6,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { beginBuild, completeBuild, noteProgress } from '../builds.ts'
 import { parseDefinition } from '../definition/parse.ts'
 import { countEvents } from './countEvents.ts'
+import { singlesOut } from './decidedMembers.ts'
 import { insertMembers } from './insertMembers.ts'
 import { interestPlanOf } from './intentMatchesQuery.ts'
 import { countBuckets, countMembers, noBuckets } from './storedMembers.ts'
@@ -30,7 +31,8 @@ const countingShare = 0.7
  * 2. countEvents counts events that match each event leaf, by day and cookie ▶ audience_leaf_days. If the build has
  * failed or was deleted meanwhile, buildNow ends here.
  * 3. insertMembers stores the members ▶ audience_members.
- * 4. countMembers checks that keys are 1, 2, 3, …; countBuckets counts the members by strength of interest.
+ * 4. countMembers checks that keys are 1, 2, 3, …; countBuckets counts the members by strength of interest; singlesOut
+ * checks whether the count may be free.
  * 5. completeBuild sets the status `completed`; the audience serves this build.
  *
  * Resolves with the number of members, or undefined if the build is already completed, failed or deleted.
@@ -61,13 +63,14 @@ async function buildWith(
   if (!(await isUnfinished(postgres, buildId))) return undefined
   const { inputs, usedBuilds } = await insertMembers(deps, lease, build, parsed)
   const count = await countMembers(clickhouse, buildId)
-  const interest = interestPlanOf({
+  const ofAll = {
     ...build,
     parsed,
     hiddenFrom: everywhere,
     today: Math.floor(build.asOfMs / dayMs),
     erased: await erasedHems(postgres, everywhere),
-  })
+  }
+  const interest = interestPlanOf(ofAll)
   const completed = {
     count,
     inputs,
@@ -75,6 +78,7 @@ async function buildWith(
       ? await countBuckets(clickhouse, parsed.entity, buildId, interest)
       : noBuckets,
     isPredictive: await isPredictive(postgres, parsed, usedBuilds),
+    singlesOut: await singlesOut(clickhouse, { ...ofAll, below: null }),
   }
   await lease.inTransaction((client) => completeBuild(client, buildId, completed))
   return count

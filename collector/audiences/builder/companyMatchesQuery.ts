@@ -1,11 +1,10 @@
 import { companyFields } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { companyDomains, peopleWhere } from '../../identity/store/profileSql.ts'
-import { leavesOf } from '../definition/leaves.ts'
 import { eventSums } from './eventSums.ts'
 import { intentMatchesOfCompanies } from './intentMatchesQuery.ts'
 import { audienceMatchesQueries, listMatchesQueries } from './membershipMatchesQuery.ts'
-import { bitOf, type MembersPlan, profileCondition } from './membersPlan.ts'
+import { bitOf, type MembersPlan, profileBits } from './membersPlan.ts'
 
 /**
  * Returns the companies of each source: SELECTs of `member`, the domain, and `bits`, the matched leaves.
@@ -35,10 +34,9 @@ HAVING bits != 0`,
 
 const namesOfCompany = new Set(companyFields.map(({ name }) => name))
 
-function profileMatchesQueries({ parsed, hiddenFrom }: MembersPlan, bind: Bind): string[] {
-  const leaves = leavesOf(parsed, 'profile').map(({ index, leaf }) => ({
-    index,
-    condition: profileCondition(leaf, bind),
+function profileMatchesQueries(plan: MembersPlan, bind: Bind): string[] {
+  const leaves = profileBits(plan, bind).map((leaf) => ({
+    ...leaf,
     isOfCompany: namesOfCompany.has(leaf.field),
   }))
   if (leaves.length === 0) return []
@@ -60,7 +58,7 @@ WHERE ${ofCompany.map(({ condition }) => condition).join(' OR ')}`,
     peopleWhere(
       ['assumeNotNull(company_domain) AS member', `${bits(ofPeople)} AS bits`],
       ["company_domain != ''", `(${ofPeople.map(({ condition }) => condition).join(' OR ')})`],
-      bind('UUID', hiddenFrom),
+      bind('UUID', plan.hiddenFrom),
     ),
   ]
 }

@@ -2,7 +2,8 @@ import { hemAsNumber, numberAsHem } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { filterCondition } from '../../events/query/filterSql.ts'
 import { hemsOfPerson } from '../../identity/store/personSql.ts'
-import type { Parsed, ProfileLeaf } from '../definition/definition.ts'
+import type { Parsed, ProfileCondition } from '../definition/definition.ts'
+import { leavesOf } from '../definition/leaves.ts'
 import type { UsedLists } from './usedObjects.ts'
 
 /** The members to find: matches of a definition, in an organization's project. */
@@ -32,8 +33,42 @@ export interface MembersPlan {
   readonly hem?: string
   /** Returns SQL of the only people to check, as `changed`: their main hem numbers; absent: all people. */
   readonly among?: ((bind: Bind) => string) | undefined
+  /** Further conditions, whose bits follow those of the leaves (decidedMembers.ts); absent: none. */
+  readonly further?: readonly FurtherBit[]
   /** Includes only members whose share of a hash is below this many 65,536ths; null: all members. */
   readonly below: number | null
+}
+
+/** A condition over profiles with a bit of its own; `leaf` is the index of the profile leaf to which it belongs. */
+interface FurtherBit {
+  readonly leaf: number
+  readonly bit: number
+  readonly condition: ProfileCondition
+}
+
+/** A profile leaf, or a further condition of one, as a condition over rows of `profiles` or `companies`. */
+interface ProfileBit {
+  readonly index: number
+  readonly field: string
+  readonly condition: string
+}
+
+/** Returns the conditions that a scan of the profiles checks, with their bits. */
+export function profileBits({ parsed, further = [] }: MembersPlan, bind: Bind): ProfileBit[] {
+  const leaves = leavesOf(parsed, 'profile').map(({ index, leaf }) => ({
+    index,
+    field: leaf.field,
+    condition: profileCondition(leaf.conditions, bind),
+  }))
+  const fieldOf = new Map(leaves.map(({ index, field }) => [index, field]))
+  return [
+    ...leaves,
+    ...further.map(({ leaf, bit, condition }) => ({
+      index: bit,
+      field: fieldOf.get(leaf)!,
+      condition: profileCondition([condition], bind),
+    })),
+  ]
 }
 
 /** Returns SQL of a leaf's bit if the condition holds, otherwise 0. */
@@ -55,6 +90,5 @@ export function hemCondition(
   return `hem < ${bind('String', below.toString(16).padStart(4, '0'))}`
 }
 
-/** Returns a profile leaf as a condition over rows of `profiles` or `companies`. */
-export const profileCondition = ({ conditions }: ProfileLeaf, bind: Bind): string =>
+const profileCondition = (conditions: readonly ProfileCondition[], bind: Bind): string =>
   `(${conditions.map((one) => ('isSet' in one ? `${one.name} IS ${one.isSet ? 'NOT ' : ''}NULL` : filterCondition(one, bind))).join(' AND ')})`

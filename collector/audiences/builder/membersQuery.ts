@@ -2,7 +2,7 @@ import { hemAsNumber } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { isSuppressed, suppressedPeople } from '../../events/query/suppressedPeople.ts'
 import { personOf } from '../../identity/store/personSql.ts'
-import type { Tree } from '../definition/definition.ts'
+import type { Parsed, Tree } from '../definition/definition.ts'
 import { companyMatchesQueries } from './companyMatchesQuery.ts'
 import type { MembersPlan } from './membersPlan.ts'
 import { peopleMatchesQueries } from './peopleMatchesQuery.ts'
@@ -35,10 +35,8 @@ GROUP BY one`
  * contains the tree.
  */
 export function matchingSelect(plan: MembersPlan, bind: Bind): string {
-  const { include, exclude } = plan.parsed
-  const having = [treeCondition(include), ...(exclude ? [`NOT ${treeCondition(exclude)}`] : [])]
   return `${leafMatchesSelect(plan, bind)}
-HAVING ${having.join(' AND ')}`
+HAVING ${matchesTree(plan.parsed, 'met')}`
 }
 
 /** Returns SQL of all members that match the definition, as one column `member` in the order of a build. */
@@ -80,10 +78,18 @@ function memberConditions(
 /** Returns SQL of the first 16 bits of a hem, in the order of its text. */
 const shareOfHem = (hemNumber: string): string => `byteSwap(toUInt16(bitAnd(${hemNumber}, 65535)))`
 
-/** Returns the tree as a condition over `met`, the bits of the matched leaves. */
-function treeCondition(tree: Tree): string {
-  if ('leaf' in tree) return `bitTest(met, ${tree.leaf})`
-  if ('not' in tree) return `(NOT ${treeCondition(tree.not)})`
+/** Returns the definition as a condition over `met`, the SQL of a number whose bits are the matched leaves. */
+export function matchesTree({ include, exclude }: Parsed, met: string): string {
+  const conditions = [
+    treeCondition(include, met),
+    ...(exclude ? [`NOT ${treeCondition(exclude, met)}`] : []),
+  ]
+  return `(${conditions.join(' AND ')})`
+}
+
+function treeCondition(tree: Tree, met: string): string {
+  if ('leaf' in tree) return `bitTest(${met}, ${tree.leaf})`
+  if ('not' in tree) return `(NOT ${treeCondition(tree.not, met)})`
   const [trees, operator] = 'all' in tree ? [tree.all, ' AND '] : [tree.any, ' OR ']
-  return `(${trees.map(treeCondition).join(operator)})`
+  return `(${trees.map((one) => treeCondition(one, met)).join(operator)})`
 }

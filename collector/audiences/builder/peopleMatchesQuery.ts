@@ -2,11 +2,10 @@ import { hemAsNumber } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import { profilesWhere } from '../../identity/store/profileSql.ts'
-import { leavesOf } from '../definition/leaves.ts'
 import { eventSums } from './eventSums.ts'
 import { intentMatchesOfPeople } from './intentMatchesQuery.ts'
 import { audienceMatchesQueries, listMatchesQueries } from './membershipMatchesQuery.ts'
-import { bitOf, hemCondition, type MembersPlan, profileCondition } from './membersPlan.ts'
+import { bitOf, hemCondition, type MembersPlan, profileBits } from './membersPlan.ts'
 
 /**
  * Returns the people of each source: SELECTs of `member`, a hem number of the person, and `bits`, the matched
@@ -34,10 +33,7 @@ HAVING bits != 0`,
 
 /** Reads all profile leaves in one scan. */
 function profileMatchesQueries(plan: MembersPlan, bind: Bind): string[] {
-  const leaves = leavesOf(plan.parsed, 'profile').map(({ index, leaf }) => ({
-    index,
-    condition: profileCondition(leaf, bind),
-  }))
+  const leaves = profileBits(plan, bind)
   if (leaves.length === 0) return []
   const ofSome = hemCondition(plan, bind)
   const bits = leaves.map(({ index, condition }) => bitOf(index, condition)).join(' + ')

@@ -25,6 +25,7 @@ import {
   previewOf,
   tags,
 } from './intentSchemas.ts'
+import { isOfSome, singlesOut } from './narrowNumbers.ts'
 import {
   placeAfter,
   readTopicPlan,
@@ -105,18 +106,17 @@ export const topicRoutes =
             const { organizationId } = principal
             reply.type(json)
             const { queryExecutor, plan } = await open(principal, entity, body, untilClosed(reply))
-            const isNumberFree =
-              principal.mode === 'test' || (!plan.isOfChosen && !(await hasRules(principal)))
+            const isTest = principal.mode === 'test'
+            const isUnchosen = isTest || (!plan.isOfChosen && !(await hasRules(principal)))
+            const isNumberFree = isTest || (isUnchosen && !isOfSome(plan))
 
             if (body.dry_run) {
-              if (!isNumberFree) return dryRunAnswer(meter, plan.limit, false)
+              const counted = await countedPlan(plan)
+              if (!isUnchosen || (!isTest && (await singlesOut(queryExecutor, counted))))
+                return dryRunAnswer(meter, plan.limit, false)
               // A free number includes people who opted out of the organization, so it may not be exact.
               const isExact = !(await hidesPeople(postgres, organizationId))
-              const { rows } = await readTopicRows(
-                queryExecutor,
-                await countedPlan(plan),
-                isNumberFree,
-              )
+              const { rows } = await readTopicRows(queryExecutor, counted, isNumberFree)
               return dryRunAnswer(meter, rows.length, isExact)
             }
 
@@ -150,7 +150,7 @@ export const topicRoutes =
               tags,
               operationId: `preview${name}`,
               summary: `Preview ${entity} interested in ${asked}`,
-              description: `Returns at most ${previewMax} masked records and the total number. Never charged, so your own events do not count. Filters or audiences that leave fewer than ${alikeMin} records show none. Audiences of events or lists, and filters that name companies, show no records and no count.`,
+              description: `Returns at most ${previewMax} masked records and the total number. Never charged, so your own events do not count. Filters, values of a filter or audiences that leave fewer than ${alikeMin} records show no records and no count. So do audiences of events or lists, and filters that name companies.`,
               body: previewBody,
               response: { 200: Bytes(Type.Union([previewOf[entity], DryRunResult])) },
             },
@@ -170,9 +170,10 @@ export const topicRoutes =
             reply.type(json)
             if (body.dry_run) return dryRunAnswer(meter, 0)
             const isLive = principal.mode === 'live'
-            const isWithheld = isLive && plan.isOfChosen
             const shown = { ...plan, loadedOnly: isLive }
             const counted = { ...(await countedPlan(shown)), limit: 1 }
+            const isWithheld =
+              isLive && (plan.isOfChosen || (await singlesOut(queryExecutor, counted)))
             const [found, [first]] = isWithheld
               ? [[], []]
               : await Promise.all([
@@ -180,9 +181,7 @@ export const topicRoutes =
                   queryExecutor.rows<TopicRow>(topicQuery(counted, true)),
                 ])
             const count = isWithheld ? null : (first?.total ?? 0)
-            const isNarrow = plan.filters.length > 0 || plan.buildId !== null
-            const rows =
-              isLive && isNarrow && Number(count) < alikeMin ? [] : found.slice(0, plan.limit)
+            const rows = found.slice(0, plan.limit)
             const subjects = await readSubjects(
               queryExecutor,
               principal.organizationId,

@@ -6,6 +6,7 @@ import { readCompanies } from '../../identity/store/companies.ts'
 import { personFields, readPeople } from '../../identity/store/people.ts'
 import { profileCount } from '../../identity/store/profileSql.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { singlesOut } from '../builder/decidedMembers.ts'
 import { leafIdsOf } from '../builder/leafDays.ts'
 import { isPredictive, readUsedBuilds, readUsedLists } from '../builder/usedObjects.ts'
 import type { Entity, Parsed } from '../definition/definition.ts'
@@ -21,7 +22,7 @@ const lookedAt = 50_000
 /** Result of a sample. */
 export interface Sample {
   readonly sample: Record<string, unknown>[]
-  /** Null for a definition that may describe chosen people (query/freeAnswers.ts). */
+  /** Null for a definition that may describe chosen people, or singles people out (query/freeAnswers.ts). */
   readonly estimate: Estimate | null
   /** The meter that reading the members would charge. */
   readonly meter: 'audience' | 'audience_predictive'
@@ -30,8 +31,8 @@ export interface Sample {
 /**
  * Returns some members of a definition, coarsely masked and in no order, and an estimate of their number.
  * With many people it reads only those whose hems are in a range. For live keys, fewer than 1,000 members
- * return no rows. People whom the caller may have chosen return neither rows nor an estimate. Data of test
- * keys is generated. Throws the errors of readers, and AudienceNotBuilt.
+ * return no rows. People whom the caller may have chosen, or whom a condition singles out, return neither rows nor
+ * an estimate. Data of test keys is generated. Throws the errors of readers, and AudienceNotBuilt.
  */
 export async function takeSample(
   {
@@ -53,23 +54,31 @@ export async function takeSample(
   const isLive = mode === 'live'
   if (isLive && isOfChosenPeople(parsed, (await readRules(postgres, organizationId)).version > 0))
     return { sample: [], estimate: null, meter }
-  const below = await shareOf(queryExecutor, parsed.entity)
+  const ofAll = {
+    organizationId,
+    parsed: { ...parsed, limit: null },
+    today: dayOf(nowMs),
+    intentWindowDays,
+    hiddenFrom: everywhere,
+    erased: await erasedHems(postgres, everywhere),
+  }
+  const isNarrow = (below: number | null) =>
+    isLive && singlesOut(queryExecutor, { ...ofAll, below })
+  const some = await shareOf(queryExecutor, parsed.entity)
+  // An estimate depends on the people of the sample, so few people there are as bad as few people at all.
+  const below = some !== null && (await isNarrow(some)) ? null : some
+  if (below === null && (await isNarrow(null))) return { sample: [], estimate: null, meter }
   const [found] = await queryExecutor.rows<{ count: number; members: string[] }>(
     sampleQuery({
-      organizationId,
+      ...ofAll,
       projectId,
       below,
       rows: rowsMax,
       alikeMin: isLive ? alikeMin : 1,
-      parsed: { ...parsed, limit: null },
       leafIds: leafIdsOf(projectId, parsed),
-      today: dayOf(nowMs),
       asOfMs: nowMs,
-      intentWindowDays,
       usedBuilds,
       usedLists: await readUsedLists(postgres, parsed),
-      hiddenFrom: everywhere,
-      erased: await erasedHems(postgres, everywhere),
       unseen: {
         erased: await erasedHems(postgres, organizationId),
         salt: isLive ? randomUUID() : '',

@@ -17,7 +17,8 @@ import type { Filter } from './filter.ts'
  * bound that does not depend on billed data. Charged reads return them.
  *
  * The caller did not choose a group that only profiles or the operator's intent signals define. Its figures
- * are exact.
+ * are exact, unless one of its conditions decides about fewer than 25 people: such a condition could ask for
+ * the data of a person of whom the caller knows the city and the job title (audiences/builder/decidedMembers.ts).
  */
 
 type Entity = 'people' | 'companies'
@@ -35,7 +36,7 @@ interface Definition {
 export const sampleMembersMin = 1_000
 /**
  * A free row appears only if this many people, including its person, have the same values in all requested
- * fields.
+ * fields. A free count appears only if each of its conditions decides about this many people.
  */
 export const alikeMin = 25
 
@@ -76,10 +77,11 @@ export const isOfChosenPeople = ({ entity, leaves }: Definition, hasRules: boole
   )
 
 /**
- * Returns SQL of the same for a build, the row `build` of `audience_builds`. Builds of the sample, which test
- * keys read, contain generated data, so nothing is omitted.
+ * Returns SQL of whether free answers omit the count of a build, the row `build` of `audience_builds`: it may
+ * describe chosen people, or a condition singles people out. Builds of the sample, which test keys read, contain
+ * generated data, so nothing is omitted.
  */
-export function isOfChosenPeopleSql(build: string): string {
+export function hasBilledCountSql(build: string): string {
   const has = (path: string) => `jsonb_path_exists(${build}.definition, '${path}')`
   const names = (entity: Entity) =>
     `${build}.definition ->> 'entity' = '${entity}' AND ${has(
@@ -88,7 +90,7 @@ export function isOfChosenPeopleSql(build: string): string {
   return `EXISTS (SELECT FROM audiences AS of_build JOIN projects AS of_audience USING (project_id)
     WHERE of_build.audience_id = ${build}.audience_id
       AND of_audience.organization_id <> '${sampleIdentity.organizationId}'
-      AND (${choosing.map((kind) => has(`$.**.${kind}`)).join(' OR ')}
+      AND (${build}.singles_out OR ${choosing.map((kind) => has(`$.**.${kind}`)).join(' OR ')}
         OR ${names('people')} OR ${names('companies')}
         OR ${has('$.**.intent')} AND EXISTS (
           SELECT FROM intent_rules WHERE intent_rules.organization_id = of_audience.organization_id)))`

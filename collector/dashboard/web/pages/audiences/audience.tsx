@@ -18,6 +18,7 @@ import { formatNames } from '../integrations/destinationFields.ts'
 import type { Audience } from './audiences.tsx'
 import { Builds } from './builds.tsx'
 import type { Definition } from './draft.ts'
+import { billedReason } from './estimate.tsx'
 import { Explain } from './explain.tsx'
 import { sentenceOf } from './sentence.ts'
 
@@ -164,7 +165,7 @@ function Progress({ audience, reload }: { audience: Audience; reload(): Promise<
       </dl>
       {audience.count === null && audience.built_at && (
         <p class="hint">
-          Counts for this definition are billed. They appear when you read the records.
+          This count is billed and appears when you read the records. {billedReason}
         </p>
       )}
     </div>

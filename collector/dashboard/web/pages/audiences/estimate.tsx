@@ -98,9 +98,13 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
   )
 }
 
+/** Why a count is billed (freeAnswers.ts). */
+export const billedReason =
+  'The definition uses events, lists or names, or one of its conditions leaves fewer than 25 members.'
+
 function Figures({ sample: { estimate } }: { sample: Sample }) {
   if (!estimate)
-    return <p>Counts for this definition are billed. They appear when you read the records.</p>
+    return <p>This count is billed and appears when you read the records. {billedReason}</p>
   const { count, low, high } = estimate
   return (
     <p class="figure">

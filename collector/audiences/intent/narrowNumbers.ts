@@ -1,0 +1,39 @@
+import { comparedValues } from '../../events/query/comparedValues.ts'
+import type { Filter } from '../../events/query/filter.ts'
+import { alikeMin } from '../../events/query/freeAnswers.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { TopicPlan } from './topicPlan.ts'
+import { type TopicRow, topicQuery } from './topicQuery.ts'
+
+/** Requests with more filters and values have no free number, because each one is counted. */
+const countedMax = 16
+
+/** Whether a request describes some of the interested people, by filters or by an audience. */
+export const isOfSome = ({ filters, buildId }: Pick<TopicPlan, 'filters' | 'buildId'>): boolean =>
+  filters.length > 0 || buildId !== null
+
+/**
+ * Whether the number of records would reveal the interest of few people: whether a filter, or a value that it
+ * compares with, decides about fewer than 25 of them. Compare audiences/builder/decidedMembers.ts. The interest in a
+ * topic without filters and audience is no such number.
+ */
+export async function singlesOut(
+  reader: Pick<ClickHouse, 'rows'>,
+  plan: TopicPlan,
+): Promise<boolean> {
+  if (!isOfSome(plan)) return false
+  const counted = [plan.filters, ...withSingleValues(plan.filters)]
+  if (counted.length > countedMax) return true
+  for (const filters of counted) {
+    const query = topicQuery({ ...plan, filters, after: null, limit: 1 }, true)
+    const [first] = await reader.rows<TopicRow>(query)
+    if (Number(first?.total ?? 0) < alikeMin) return true
+  }
+  return false
+}
+
+/** Returns the filters once for each value of one of them, which replaces this filter. */
+const withSingleValues = (filters: readonly Filter[]): Filter[][] =>
+  filters.flatMap((filter) =>
+    comparedValues(filter).map((value) => filters.map((one) => (one === filter ? value : one))),
+  )
