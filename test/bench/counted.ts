@@ -28,22 +28,22 @@ export async function countableDays(clickhouse: ClickHouse, days = 365): Promise
 }
 
 /**
- * Waits until the service's job has counted the sessions of this many days, the newest first. With `isAll` it waits until
- * nothing is left to count, also the hours of today.
+ * Waits until the service's job has counted the sessions of this many of the last `days` days. With `isAll` it waits
+ * until nothing is left to count, also the hours of today.
  */
 export async function untilCounted(
   clickhouse: ClickHouse,
   projectId: string,
   countable: number,
-  isAll = true,
+  { days = 365, isAll = true }: { days?: number; isAll?: boolean } = {},
 ): Promise<void> {
   const stale = async () =>
     isAll && (await readStaleProjects(clickhouse, Date.now())).includes(projectId)
   for (let counted = 0; counted < countable || (await stale()); await delay(5_000)) {
     const [row] = await clickhouse.rows<{ counted: number }>({
       sql: `SELECT count() AS counted FROM analytics_runs FINAL
-            WHERE project_id = {projectId:UUID} AND of = 'session_rows' AND hour = 0 AND fingerprint != ''`,
-      params: { projectId },
+            WHERE project_id = {projectId:UUID} AND of = 'session_rows' AND hour = 0 AND fingerprint != '' AND date >= today() - {days:UInt32}`,
+      params: { projectId, days },
     })
     counted = row!.counted
   }

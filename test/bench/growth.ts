@@ -127,8 +127,9 @@ export function growth({ growth: sizes, log }: Bench): Promise<Row[]> {
       )
       if (size <= optimizedMax) await optimize({ url, database }, 'events')
       const isAll = size <= countedMax
-      const countable = await countableDays(clickhouse, isAll ? days : countedDays)
-      await untilCounted(clickhouse, project_id, countable, isAll)
+      const counted = { days: isAll ? days : countedDays, isAll }
+      const countable = await countableDays(clickhouse, counted.days)
+      await untilCounted(clickhouse, project_id, countable, counted)
       rows.push(await diskRow(clickhouse, size))
       const measure = async (measured: readonly number[], beside: string) => {
         for (const [name, read] of Object.entries(reads))

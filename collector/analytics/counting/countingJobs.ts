@@ -8,6 +8,12 @@ import { noteCountedZone, readMovedProjects } from './countedZones.ts'
 
 const oneProject = 'analytics.count-days-of'
 
+/**
+ * A count of many days ends after this time, and the schedule soon begins the next one. It takes newer days first, and
+ * those of other projects in between, while a year of imported events is counted.
+ */
+const countingMs = 14 * 60_000
+
 interface CountingDeps {
   readonly clickhouse: ClickHouse
   readonly postgres: Postgres
@@ -32,7 +38,8 @@ export const analyticsQueues = ({ clickhouse, postgres }: CountingDeps): Queue[]
   {
     name: oneProject,
     timeoutSeconds: 3_600,
-    async run({ key, signal }) {
+    async run({ key, signal: stopped }) {
+      const signal = AbortSignal.any([stopped, AbortSignal.timeout(countingMs)])
       const zone = await readProjectZone(postgres, key!)
       await countDays(clickhouse, key!, { signal, zone })
       if (!signal.aborted) await noteCountedZone(postgres, key!, zone)
