@@ -495,7 +495,7 @@ describe('a sample', () => {
   const sampleOf = (include: object) =>
     ask('/sample', { method: 'POST', body: { definition: { entity: 'people', include } } })
   beforeAll(async () => {
-    const profilesOf = (company_domain: string, count: number) =>
+    const profilesOf = (company_domain: string, count: number, chiefs: number) =>
       Array.from({ length: count }, (_, index) => ({
         hem: hemOf(`${index}@${company_domain}`),
         first_name: `Somebody ${index}`,
@@ -503,10 +503,13 @@ describe('a sample', () => {
         email: `${index}@known.example`,
         mobile_phone: `+49${index}`,
         birth_year: 1950 + (index % 40),
-        job_title: index < 5 ? 'CEO' : 'Potter',
+        job_title: index < chiefs ? 'CEO' : 'Potter',
         job_seniority: 'manager',
       }))
-    const profiles = [...profilesOf('small.example', 6), ...profilesOf('large.example', 1_200)]
+    const profiles = [
+      ...profilesOf('small.example', 30, 30),
+      ...profilesOf('large.example', 1_200, 5),
+    ]
     const lines = profiles.map((profile) => `${JSON.stringify(profile)}\n`).join('')
     await service.stores.live.insertLines(
       'profiles',
@@ -548,13 +551,13 @@ describe('a sample', () => {
   test('of fewer members counts them exactly and shows none', async () => {
     expect((await sampleOf(at('small.example'))).body).toMatchObject({
       sample: [],
-      estimate: { count: 6 },
+      estimate: { count: 30 },
     })
   })
 
   test('shows nobody whom a definition tells apart from others', async () => {
     const { body } = await sampleOf({ any: [at('large.example'), titled('CEO')] })
-    expect(body.estimate.count).toBe(1_200 + 5)
+    expect(body.estimate.count).toBe(1_200 + 30)
     expect(body.sample).toHaveLength(25)
   })
 

@@ -29,11 +29,11 @@ beforeAll(async () => {
   postgres = openPostgres(tenant.env.DATABASE_URL!, () => {})
   clickhouse = openClickHouse(tenant.env.CLICKHOUSE_URL!, tenant.env.CLICKHOUSE_DATABASE!)
   stores = { live: clickhouse, test: clickhouse }
-  // Three people, one of whom is at another company.
+  // A free count needs at least 25 people at each of the companies.
   await clickhouse.command({
     sql: `INSERT INTO profiles (hem, first_name, company_domain)
-          SELECT lower(hex(SHA256(concat(toString(number), {domain:String})))), concat('N', toString(number)), if(number < 2, {domain:String}, {otherDomain:String})
-          FROM numbers(3)`,
+          SELECT lower(hex(SHA256(concat(toString(number), {domain:String})))), concat('N', toString(number)), if(number < 30, {domain:String}, {otherDomain:String})
+          FROM numbers(56)`,
     params: { domain, otherDomain },
   })
 }, 600_000)
@@ -86,7 +86,7 @@ test('a new audience is built at once; its status tells how far', async () => {
     progress: 1,
     updated_at: expect.stringMatching(/^2.*Z$/),
   })
-  expect((await ask(`/${id}`)).audience).toMatchObject({ count: 2, status: 'completed' })
+  expect((await ask(`/${id}`)).audience).toMatchObject({ count: 30, status: 'completed' })
 })
 
 test('a changed definition is built anew; until then the build before is served', async () => {
@@ -98,8 +98,8 @@ test('a changed definition is built anew; until then the build before is served'
     method: 'PATCH',
     body: { definition: { ...definition, include } },
   })
-  expect(changed.audience).toMatchObject({ count: 2, build_id: before.build_id })
-  await waitFor('the new build', async () => (await ask(`/${id}`)).audience.count === 1, 60_000)
+  expect(changed.audience).toMatchObject({ count: 30, build_id: before.build_id })
+  await waitFor('the new build', async () => (await ask(`/${id}`)).audience.count === 26, 60_000)
 })
 
 test('npx footfall audiences build ID builds and says how many there are', async () => {
@@ -117,7 +117,7 @@ test('npx footfall audiences build ID builds and says how many there are', async
     })
   const { code, output } = await run(id)
   expect(code).toBe(0)
-  expect(output).toMatch(/2 members: build [0-9a-f-]{36}\n$/)
+  expect(output).toMatch(/30 members: build [0-9a-f-]{36}\n$/)
   expect(await run('nothing')).toEqual({
     code: 1,
     output: 'footfall: there is no audience nothing\n',
@@ -142,7 +142,7 @@ test('a build that was asked for several times at once is one; two that run it a
   if (both.every(({ status }) => status === 'rejected'))
     await buildNow({ postgres, clickhouse: stores }, buildId)
   await waitFor('the end', async () => (await stateOf(buildId)) === 'completed')
-  expect(await membersOf(buildId)).toBe(2)
+  expect(await membersOf(buildId)).toBe(30)
 
   const asked = await Promise.all(Array.from({ length: 5 }, () => requestBuild(postgres, id)))
   await completed(id)
@@ -189,7 +189,7 @@ test('a build that fails for good says so, and the one before is still served', 
     status: 'failed',
     error: expect.stringContaining('failed'),
   })
-  expect((await ask(`/${id}`)).audience).toMatchObject({ count: 2, status: 'failed' })
+  expect((await ask(`/${id}`)).audience).toMatchObject({ count: 30, status: 'failed' })
   await expect(ask(`/${id}/builds/${buildId}/changes`)).rejects.toThrow(
     `The build ${buildId} is not completed.`,
   )

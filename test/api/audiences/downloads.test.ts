@@ -16,7 +16,7 @@ import { randomName } from '../../harness/databases.ts'
 import { type Answering, waitFor } from '../../harness/service.ts'
 import { openTenant } from '../../harness/sharedApp.ts'
 
-const people = 12
+const people = 30
 /** Where all of them work: other files store people too. */
 const domain = `${randomName()}.example`
 
