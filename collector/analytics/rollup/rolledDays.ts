@@ -42,9 +42,6 @@ export interface Rollup {
   readonly rows: RolledDays | null
 }
 
-/** A window shorter than this is read from the events at once. */
-const daysMin = 2
-
 /**
  * Number of days before the window's last day whose hours are also read, because the previous day may not be
  * counted yet.
@@ -66,7 +63,7 @@ export async function readRollup(
   const { projectId, campaignId, pixelId } = scope
   const { startMs, endMs } = window
   const [firstDay, lastDay] = [dayOf(startMs, zone), dayOf(endMs, zone)]
-  const isWhole = startOfDay(firstDay, zone) === startMs && lastDay - firstDay >= daysMin
+  const isWhole = startOfDay(firstDay, zone) === startMs
   if (projectId === null || campaignId !== null || !isWhole) return noRollup
   const areStored =
     bots !== 'only' &&
