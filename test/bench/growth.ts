@@ -152,7 +152,7 @@ export function growth({ growth: sizes, log }: Bench): Promise<Row[]> {
   })
 }
 
-/** The window that has 10 M of 100 M events is measured beside a reader and a writer, too. */
+/** The window that has 10 M of 100 M events is measured next to a reader and a writer, too. */
 const besideDays = 30
 const page: Read = { path: 'events', query: { limit: '1000' }, target: '' }
 const writtenPerSecond = 200

@@ -17,11 +17,11 @@ interface Part {
 }
 
 /**
- * Whether the number of members would reveal data of few of them: whether a condition of the definition decides about
- * fewer than 25 members who meet it. Then the number, compared with a number without this condition, would tell who
- * they are. Each value of `in`, a value that `ne` excludes, and the bound of a comparison is a condition, too: two
- * definitions that differ in one such value would single out its members. So is a definition with more values than
- * fit in 64 bits. A definition with other leaves than those by profile and intent is answered with true unread.
+ * Whether the number of members would reveal data of few of them. It does if a condition of the definition decides
+ * about fewer than 25 members who meet it. A number without this condition then tells who they are. Each value of `in`,
+ * the value that `ne` excludes and the bound of a comparison is a condition, too. Otherwise two definitions that differ
+ * in such a value would single out its members. A definition with more values than fit in 64 bits counts as revealing,
+ * and so does one with leaves other than by profile and intent.
  */
 export async function singlesOut(
   reader: Pick<ClickHouse, 'rows'>,
@@ -64,7 +64,7 @@ function partsOf({ leaves }: Parsed): Part[] | null {
 const matchesItsValues = (condition: ProfileCondition): boolean =>
   'isSet' in condition ? condition.isSet : condition.op !== 'ne'
 
-/** Returns the values of a condition, of which each decides about other members than the whole condition. */
+/** Returns the values of a condition, each of which decides about other members than all of the condition. */
 function valuesOf(condition: ProfileCondition): ProfileCondition[] {
   if (!('isSet' in condition)) return comparedValues(condition)
   return condition.isSet ? [] : [{ ...condition, isSet: true }]

@@ -13,7 +13,7 @@ export const isOfSome = ({ filters, buildId }: Pick<TopicPlan, 'filters' | 'buil
   filters.length > 0 || buildId !== null
 
 /**
- * Whether the number of records would reveal the interest of few people: whether a filter, or a value that it
+ * Whether the number of records would reveal the interest of few people. It does if a filter, or a value that it
  * compares with, decides about fewer than 25 of them. Compare audiences/builder/decidedMembers.ts. The interest in a
  * topic without filters and audience is no such number.
  */

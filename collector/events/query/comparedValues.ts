@@ -1,8 +1,8 @@
 import type { Filter } from './filter.ts'
 
 /**
- * Returns the values that a filter compares with, each as a filter `eq`: two requests that differ only in such a value
- * differ in the rows that have it. `eq` and `like` have none besides themselves.
+ * Returns the values that a filter compares with, each as a filter `eq`. Two requests that differ only in such a value
+ * differ in the rows that have it. For `eq` and `like` there is nothing to return.
  */
 export function comparedValues(filter: Filter): Filter[] {
   const { others = [], ...compared } = filter

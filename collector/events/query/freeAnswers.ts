@@ -17,8 +17,8 @@ import type { Filter } from './filter.ts'
  * bound that does not depend on billed data. Charged reads return them.
  *
  * The caller did not choose a group that only profiles or the operator's intent signals define. Its figures
- * are exact, unless one of its conditions decides about fewer than 25 people: such a condition could ask for
- * the data of a person of whom the caller knows the city and the job title (audiences/builder/decidedMembers.ts).
+ * are exact, unless one of its conditions decides about fewer than 25 people. Such a condition could ask for
+ * data of a person whose city and job title the caller knows (audiences/builder/decidedMembers.ts).
  */
 
 type Entity = 'people' | 'companies'
@@ -77,9 +77,9 @@ export const isOfChosenPeople = ({ entity, leaves }: Definition, hasRules: boole
   )
 
 /**
- * Returns SQL of whether free answers omit the count of a build, the row `build` of `audience_builds`: it may
- * describe chosen people, or a condition singles people out. Builds of the sample, which test keys read, contain
- * generated data, so nothing is omitted.
+ * Returns SQL of whether free answers omit the count of a build, the row `build` of `audience_builds`. They do if it
+ * may describe chosen people, or if a condition singles people out. Builds of the sample, which test keys read,
+ * contain generated data, so nothing is omitted.
  */
 export function hasBilledCountSql(build: string): string {
   const has = (path: string) => `jsonb_path_exists(${build}.definition, '${path}')`
