@@ -80,6 +80,10 @@ test('an audience: a template is estimated and priced before it is saved, then b
   const second = page.getByRole('group', { name: 'condition 2', exact: true })
   await second.getByLabel('Value', { exact: true }).fill('director')
   await button(page, 'Remove condition 1').click()
+  // The demo knows fewer than 25 directors.
+  await estimate.getByText('one of its conditions leaves fewer than 25 members').waitFor()
+  expect(await estimate.locator('.figure').count()).toBe(0)
+  await page.getByLabel('Operator').first().selectOption('is_set')
   await estimate.locator('.figure').waitFor()
   await estimate.getByText(/[\d,]+ records on the meter Audience: \$/).waitFor()
   await page.getByLabel('Start with').selectOption('Checkout visitors')

@@ -159,7 +159,9 @@ export const hubspotTests = (open: () => Exports) =>
     })
 
     test('fields that HubSpot does not have are refused when a mapping is saved, and at the start of a run', async () => {
-      const audience_id = await open().audienceOf([person('map@known.example')])
+      const audience_id = await open().audienceOf(
+        Array.from({ length: 25 }, (_, n) => person(`map${n}@known.example`)),
+      )
       const body = {
         project_id: open().service.demo.project_id,
         name: 'E',
@@ -187,7 +189,7 @@ export const hubspotTests = (open: () => Exports) =>
       )
       const { run } = await open().get('POST', `exports/${ids.exportId}/runs`)
       const ended = await open().ended({ ...ids, runId: run.run_id })
-      expect(ended).toMatchObject({ status: 'failed', records_failed: 1, records_charged: 0 })
+      expect(ended).toMatchObject({ status: 'failed', records_failed: 25, records_charged: 0 })
       expect(ended.error).toContain('"gone"')
     })
 
