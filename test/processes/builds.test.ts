@@ -11,7 +11,7 @@ beforeAll(async () => {
   const clickhouse = openClickHouse(inject('clickhouseUrl'), env.CLICKHOUSE_DATABASE!)
   await clickhouse.command({
     sql: `INSERT INTO profiles (hem, company_domain)
-          SELECT lower(hex(SHA256(toString(number)))), 'acme.example' FROM numbers(2)`,
+          SELECT lower(hex(SHA256(toString(number)))), 'acme.example' FROM numbers(30)`,
     params: {},
   })
   await clickhouse.close()
@@ -50,5 +50,5 @@ test('a build whose service was killed goes on when it starts again', async () =
     },
     60_000,
   )
-  expect(built.count).toBe(2)
+  expect(built.count).toBe(30)
 })
