@@ -30,7 +30,13 @@ export interface Window {
 export interface Repeated {
   /** Window of the earlier read, which the repeat must also use. Null for reads without a window. */
   readonly window: Window | null
+  /** Whether a repeat was refused that budgets and limits did not cover: they must cover the next one. */
+  readonly wasRefused: boolean
 }
+
+/** Whether a request may be read although budgets and limits do not cover it, because it repeats a charged one. */
+export const mayRepeat = (repeats: Repeated | null): boolean =>
+  repeats !== null && !repeats.wasRefused
 
 /** The organization, project and meter of a request for records. */
 export interface ChargedTo {
@@ -127,8 +133,9 @@ export async function readRepeated(
   const { rows } = await postgres.query<{
     window_start_ms: string | null
     window_end_ms: string | null
+    was_refused: boolean
   }>(
-    `SELECT window_start_ms, window_end_ms FROM idempotent_charges
+    `SELECT window_start_ms, window_end_ms, refused_at IS NOT NULL AS was_refused FROM idempotent_charges
      WHERE organization_id = $1 AND idempotency = $2 AND record_hashes <> '{}'
        AND charged_at > $3::timestamptz - interval '24 hours'
      ORDER BY charged_at DESC, request_id DESC LIMIT 1`,
@@ -141,5 +148,6 @@ export async function readRepeated(
       row.window_start_ms === null
         ? null
         : { startMs: Number(row.window_start_ms), endMs: Number(row.window_end_ms) },
+    wasRefused: row.was_refused,
   }
 }

@@ -7,6 +7,7 @@ import {
   admitRecords,
   type Caller,
   idempotencyOf,
+  mayRepeat,
   readRepeated,
   refusalOfAnyNumber,
 } from './admission.ts'
@@ -127,7 +128,10 @@ export function createBilling({
       try {
         for (const asked of admissions) await admitted(JSON.stringify(asked))
       } catch (error) {
-        if (!repeats && !(await isFree(postgres, organizationId, build, idempotency, now())))
+        if (
+          !mayRepeat(repeats) &&
+          !(await isFree(postgres, organizationId, build, idempotency, now()))
+        )
           throw await vague(error)
         isCovered = false
       }

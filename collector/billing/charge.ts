@@ -1,5 +1,12 @@
 import { ClientDisconnected } from '../api/http/errors.ts'
-import type { Admission, Caller, ChargedTo, Repeated, Window } from './admission.ts'
+import {
+  type Admission,
+  type Caller,
+  type ChargedTo,
+  mayRepeat,
+  type Repeated,
+  type Window,
+} from './admission.ts'
 import { type BuildPart, keysOf } from './buildPart.ts'
 import type { Ledger, LedgerCharge } from './ledger.ts'
 import type { Meter } from './meters.ts'
@@ -108,10 +115,14 @@ export function openCharge(
     async settle(records, answered = {}) {
       const { meter = chargedTo.meter } = answered
       if (signal?.aborted) throw callerGone()
-      // Budgets and limits may have changed since `admit`. They must still cover `recordsMax`, even for no records:
-      // otherwise a refusal would reveal for free that there are records.
-      if (isCovered && (records === 0 || hasOtherMeters))
-        await admitAgain().catch(async (error) => Promise.reject(await vague(error)))
+      // Budgets and limits may have changed since `admit`. They must still cover `recordsMax`, even for no records, and for
+      // a repeat. Otherwise a refusal would tell for free that there are records, or uncharged ones.
+      let isStillCovered = isCovered
+      if (isCovered && (records === 0 || hasOtherMeters || repeats !== null))
+        await admitAgain().catch(async (error) => {
+          if (!mayRepeat(repeats)) throw await vague(error)
+          isStillCovered = false
+        })
       if (records === 0) return 0
       const atMs = now()
       const ledgerCharge = chargeOf(
@@ -123,7 +134,7 @@ export function openCharge(
           idempotency,
           build,
           answered,
-          recordsMax: isCovered ? chargedTo.recordsMax : null,
+          recordsMax: isStillCovered ? chargedTo.recordsMax : null,
         },
       )
       const { charged, refusal } = await write(ledgerCharge, build)

@@ -213,6 +213,60 @@ test('a repeat of the visitors behind a figure, or of a contact query, does not 
   expect(before.map(({ cost }) => cost)).toEqual([{}, {}])
 })
 
+test('a repeat that no limit covers tells once that somebody belongs to it, and nothing more for the same charge', async () => {
+  const { pixelId, insert } = pixelOf()
+  const [seed, other, chosen] = [randomUUID(), randomUUID(), randomUUID()]
+  const [seedHem, otherHem, chosenHem] = [hemOf(), hemOf(), hemOf()]
+  const title = randomUUID()
+  const now = Date.now()
+  for (const cookie_id of [seed, other, chosen]) await insert([10_000], { cookie_id })
+  await events.know({
+    links: [linkOf(seed, seedHem)],
+    profiles: [
+      { hem: seedHem, job_title: title },
+      { hem: otherHem, job_title: 'Cook' },
+      { hem: chosenHem, job_title: title },
+    ],
+  })
+  const query = {
+    pixel_id: pixelId,
+    start_ms: String(now - 3_600_000),
+    end_ms: String(now),
+    filter: `job_title:eq:${title}`,
+    limit: '7',
+  }
+  const url = `/api/v3/events/resolution_full_profile?${new URLSearchParams(query)}`
+  const repeat = async () =>
+    (await events.app.inject({ url, headers: { 'idempotency-key': key } })).statusCode
+  expect((await ask({ url })).cost).toEqual({ resolution_full_profile: 1 })
+  await events.postgres.query(
+    "INSERT INTO organizations (organization_id, name) SELECT DISTINCT organization_id, 'O' FROM ledger",
+  )
+  await events.postgres.query(
+    `INSERT INTO usage_limits SELECT organization_id, meter, sum(records), NULL FROM ledger
+     WHERE meter = 'resolution_full_profile' GROUP BY organization_id, meter`,
+  )
+  try {
+    // An admission holds for a second.
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    expect(await repeat()).toBe(200)
+    await events.know({ links: [linkOf(other, otherHem)] })
+    expect(await repeat()).toBe(200)
+    await events.know({ links: [linkOf(chosen, chosenHem)] })
+    expect(await repeat()).toBe(429)
+    await events.clickhouse.live.command({
+      sql: 'ALTER TABLE identity_links DELETE WHERE cookie_id = {chosen:UUID} SETTINGS mutations_sync = 2',
+      params: { chosen },
+    })
+    await events.know({})
+    expect(await repeat()).toBe(429)
+  } finally {
+    await events.postgres.query('DELETE FROM organizations')
+  }
+  const { body, cost } = await ask({ url })
+  expect([body.rows.length, cost]).toEqual([1, {}])
+})
+
 test('rows that came late between the first and the last of a whole answer are charged', async () => {
   const { pixelId, insert } = pixelOf()
   const now = Date.now()

@@ -85,6 +85,10 @@ BEGIN
           charge.free_records) AS most;
       END IF;
       IF refusal IS NOT NULL THEN
+        -- A repeat that is read although nothing covers it is refused only if it has an uncharged record. It tells that
+        -- once: otherwise one charge would answer any number of questions about people whom the caller chooses.
+        UPDATE idempotent_charges SET refused_at = charge.at
+          WHERE organization_id = charge.organization_id AND idempotency = charge.idempotency AND charge.records_max IS NULL;
         charged_records := 0;
         RETURN NEXT;
         CONTINUE;
