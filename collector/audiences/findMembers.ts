@@ -1,8 +1,8 @@
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import type { BuildPart, KeySpan } from '../billing/buildPart.ts'
 import { bindings } from '../events/query/bind.ts'
-import { chunked } from '../events/query/chunked.ts'
 import { personOf } from '../identity/store/personSql.ts'
+import { chunked } from '../platform/clickhouse/chunked.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 
 /** Finds in a build the people with certain keys in another build of the audience. */

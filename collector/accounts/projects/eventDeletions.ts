@@ -1,4 +1,5 @@
 import { reloadIdentity } from '../../identity/store/refresh.ts'
+import { chunked } from '../../platform/clickhouse/chunked.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
 import { readErasedUntil } from '../../platform/collectors.ts'
@@ -63,9 +64,9 @@ interface Deletion {
 const arrivingMs = 10 * 60_000
 
 /**
- * Runs all requested deletions at once, because a mutation of a large table costs the same for one pixel as
- * for many. A deletion ends when no rows are left and the request is ten minutes old. Every collector must
- * also have shipped the events it had accepted by then. Returns true if rows were left.
+ * Runs up to a thousand requested deletions at once, because a mutation of a large table costs the same for one pixel as
+ * for many. ClickHouse accepts no longer lists. A deletion ends when no rows are left and the request is ten minutes
+ * old. Every collector must also have shipped the events it had accepted by then. Returns true if rows were left.
  */
 export async function deleteRequestedEvents({
   postgres,
@@ -74,13 +75,17 @@ export async function deleteRequestedEvents({
   const deletions = await readUnfinished(postgres)
   if (deletions.length === 0) return false
   const erasedUntil = await readErasedUntil(postgres)
-  const left = await Promise.all([
-    deleteRows(clickhouse, 'events', eventsOf(deletions)),
-    deleteRows(clickhouse, 'rejected_events', eventsOf(deletions)),
-    deleteRows(clickhouse, 'duplicate_events', eventsOf(deletions)),
-    deleteRows(clickhouse, 'imported_days', importedDaysOf(deletions)),
-    deleteLinks(clickhouse, linksOf(deletions)),
-  ])
+  const left: boolean[] = []
+  for (const some of chunked(deletions))
+    left.push(
+      ...(await Promise.all([
+        deleteRows(clickhouse, 'events', eventsOf(some)),
+        deleteRows(clickhouse, 'rejected_events', eventsOf(some)),
+        deleteRows(clickhouse, 'duplicate_events', eventsOf(some)),
+        deleteRows(clickhouse, 'imported_days', importedDaysOf(some)),
+        deleteLinks(clickhouse, linksOf(some)),
+      ])),
+    )
   if (left.includes(true)) return true
   const finished = deletions.filter(
     ({ requested_at }) => +requested_at < Date.now() - arrivingMs && +requested_at < erasedUntil,

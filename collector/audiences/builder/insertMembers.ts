@@ -1,7 +1,7 @@
 import { type Bind, bindings } from '../../events/query/bind.ts'
-import { chunked } from '../../events/query/chunked.ts'
 import { erasedHems, everywhere } from '../../events/query/suppressedPeople.ts'
 import { dateOf, dayMs } from '../../events/query/window.ts'
+import { chunked } from '../../platform/clickhouse/chunked.ts'
 import type { Lease } from '../../platform/postgres/lease.ts'
 import type { Build } from '../builds.ts'
 import type { Parsed } from '../definition/definition.ts'

@@ -1,4 +1,3 @@
-import { hemAsNumber } from '../../../schemas/fields.ts'
 import { dropDeadLetters } from '../../ingest/shipper/deadLetters.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
@@ -10,6 +9,15 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { runEvery } from '../../platform/runEvery.ts'
 import { profileTables } from '../store/profileSql.ts'
 import { reloadIdentity } from '../store/refresh.ts'
+import {
+  hemsEverywhere,
+  ofCookies,
+  ofLinks,
+  ofListMembers,
+  ofMembers,
+  ofNumbers,
+  ofProfiles,
+} from './erasedRows.ts'
 import { eraseSignals } from './eraseSignals.ts'
 import { cookiesOfPerson, graph, hiddenPeopleChanged, privacyRequests } from './optOuts.ts'
 import type { Subject } from './subject.ts'
@@ -66,7 +74,8 @@ export interface ErasureDeps {
   clickhouse: ClickHouse
 }
 
-interface Unfinished {
+/** An erasure that has not ended. */
+export interface Unfinished {
   erasure_id: string
   organization_id: string | null
   hem: string | null
@@ -96,26 +105,26 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
 
   // Links identify the cookies, so they are deleted last.
   const left = await Promise.all([
-    deleteRows(clickhouse, 'events', ofCookies(erasures)),
-    deleteRows(clickhouse, 'rejected_events', ofCookies(erasures)),
-    deleteRows(clickhouse, 'audience_leaf_days', ofCookies(erasures)),
-    deleteRows(clickhouse, 'intent_event_days', ofCookies(erasures)),
+    deleteEach(clickhouse, 'events', ofCookies(erasures)),
+    deleteEach(clickhouse, 'rejected_events', ofCookies(erasures)),
+    deleteEach(clickhouse, 'audience_leaf_days', ofCookies(erasures)),
+    deleteEach(clickhouse, 'intent_event_days', ofCookies(erasures)),
     eraseSignals(clickhouse, hemsEverywhere(erasures)),
     deleteRows(clickhouse, 'audience_members', ofMembers(erasures)),
-    deleteRows(clickhouse, 'list_members', ofListMembers(erasures)),
+    deleteEach(clickhouse, 'list_members', ofListMembers(erasures)),
     ...profileTables.map(({ table, hem }) =>
       deleteRows(clickhouse, table, ofProfiles(erasures, hem)),
     ),
   ])
   // Reads no longer use counts of these events after their deletion (analytics/rollup). Counted sessions have the
   // numbers of visitors, so the numbers are deleted after them.
-  for (const [table, condition] of [
+  for (const [table, conditions] of [
     ['counted_sessions', ofNumbers(erasures)],
     ['analytics_visitors', ofCookies(erasures)],
   ] as const)
-    if (!left.includes(true)) left.push(await deleteRows(clickhouse, table, condition))
+    if (!left.includes(true)) left.push(await deleteEach(clickhouse, table, conditions))
   left.push(
-    await deleteRows(
+    await deleteEach(
       clickhouse,
       'identity_links',
       ofLinks(erasures),
@@ -142,10 +151,25 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
   return rowCount! < erasures.length
 }
 
+/** Deletes the rows of each of these conditions, like deleteRows. Returns true if there were any. */
+async function deleteEach(
+  clickhouse: ClickHouse,
+  table: string,
+  conditions: readonly Query[],
+  settings?: string,
+): Promise<boolean> {
+  let areLeft = false
+  for (const condition of conditions)
+    if (await deleteRows(clickhouse, table, condition, settings)) areLeft = true
+  return areLeft
+}
+
+/** Reads erasures to carry out. Organizations take turns, so that thousands of one delay only its own. */
 async function readUnfinished(postgres: Postgres): Promise<Unfinished[]> {
   const { rows } = await postgres.query<Unfinished>(
     `SELECT erasure_id, organization_id, hem, cookie_ids, requested_at FROM erasures
-     WHERE finished_at IS NULL ORDER BY requested_at LIMIT ${erasuresMax}`,
+     WHERE finished_at IS NULL
+     ORDER BY row_number() OVER (PARTITION BY organization_id ORDER BY requested_at), requested_at LIMIT ${erasuresMax}`,
   )
   return rows
 }
@@ -234,95 +258,3 @@ async function deleteMessages(client: Queryable, erasures: readonly Unfinished[]
 const isAbout = ({ organization_id, hem, cookie_ids }: Unfinished, row: string): boolean =>
   (organization_id === null || row.includes(organization_id)) &&
   (cookie_ids.some((cookie) => row.includes(cookie)) || (hem !== null && row.includes(hem)))
-
-/** Selects the rows of events and rejected_events to delete. */
-function ofNumbers(erasures: readonly Unfinished[]): Query {
-  const { sql, params } = ofCookies(erasures)
-  return {
-    sql: `(project_id, number) IN (SELECT project_id, number FROM analytics_visitors WHERE ${sql})`,
-    params,
-  }
-}
-
-function ofCookies(erasures: readonly Unfinished[]): Query {
-  const pairs = erasures.flatMap(({ organization_id, cookie_ids }) =>
-    cookie_ids.map((cookie) => ({ organization: organization_id, cookie })),
-  )
-  const own = pairs.filter(({ organization }) => organization !== null)
-  return {
-    sql: `cookie_id IN {anywhere:Array(UUID)} OR (cookie_id IN {cookies:Array(UUID)}
-      AND (organization_id, cookie_id) IN arrayZip({organizations:Array(UUID)}, {cookies:Array(UUID)}))`,
-    params: {
-      anywhere: pairs
-        .filter(({ organization }) => organization === null)
-        .map(({ cookie }) => cookie),
-      organizations: own.map(({ organization }) => organization),
-      cookies: own.map(({ cookie }) => cookie),
-    },
-  }
-}
-
-/** Selects the links to delete: those to the people, and those of their browsers. */
-function ofLinks(erasures: readonly Unfinished[]): Query {
-  const { sql, params } = ofCookies(erasures)
-  const people = erasures.filter(({ hem }) => hem !== null)
-  const own = people.filter(({ organization_id }) => organization_id !== null)
-  return {
-    sql: `${sql} OR ${ofProfiles(erasures, 'hem').sql}
-      OR (organization_id, hem) IN arrayZip({link_organizations:Array(UUID)}, {link_hems:Array(String)})`,
-    params: {
-      ...params,
-      ...ofProfiles(erasures, 'hem').params,
-      link_organizations: own.map(({ organization_id }) => organization_id),
-      link_hems: own.map(({ hem }) => hem),
-    },
-  }
-}
-
-/** Selects the rows of people to erase everywhere, because profiles belong to the operator. */
-const ofProfiles = (erasures: readonly Unfinished[], hem: string): Query => ({
-  sql: `${hem} IN {hems:Array(String)}`,
-  params: { hems: hemsEverywhere(erasures) },
-})
-
-/** Selects the members of lists to delete: the people, and their browsers. */
-function ofListMembers(erasures: readonly Unfinished[]): Query {
-  const [people, browsers] = [ofMembers(erasures), ofCookies(erasures)]
-  const renamed = (sql: string) =>
-    sql
-      .replaceAll('{organizations:', '{person_organizations:')
-      .replaceAll('{anywhere:', '{anybody:')
-  return {
-    sql: `(${renamed(people.sql)}) OR (${browsers.sql})`,
-    params: {
-      person_organizations: people.params.organizations,
-      anybody: people.params.anywhere,
-      hems: people.params.hems,
-      ...browsers.params,
-    },
-  }
-}
-
-const hemsEverywhere = (erasures: readonly Unfinished[]): string[] =>
-  erasures
-    .filter(({ organization_id }) => organization_id === null)
-    .map(({ hem }) => hem)
-    .filter((hem) => hem !== null)
-
-/** Selects the members of audiences to delete: in one organization's audiences, or in all. */
-function ofMembers(erasures: readonly Unfinished[]): Query {
-  const people = erasures.filter(({ hem }) => hem !== null)
-  const own = people.filter(({ organization_id }) => organization_id !== null)
-  const numbers = (hems: string) => `arrayMap(hem -> ${hemAsNumber('hem')}, ${hems})`
-  return {
-    sql: `hem_number IN ${numbers('{anywhere:Array(String)}')}
-      OR (organization_id, hem_number) IN arrayZip({organizations:Array(UUID)}, ${numbers('{hems:Array(String)}')})`,
-    params: {
-      anywhere: people
-        .filter(({ organization_id }) => organization_id === null)
-        .map(({ hem }) => hem),
-      organizations: own.map(({ organization_id }) => organization_id),
-      hems: own.map(({ hem }) => hem),
-    },
-  }
-}

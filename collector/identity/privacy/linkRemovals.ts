@@ -61,7 +61,8 @@ export async function removeLinks({
   const { rows } = await postgres.query<Waiting>(
     `SELECT removal_id, organization_id, cookie_id, hem,
        floor(extract(epoch FROM requested_at) * 1000)::float8 AS requested_ms
-     FROM link_removals WHERE finished_at IS NULL ORDER BY requested_at LIMIT 1000`,
+     FROM link_removals WHERE finished_at IS NULL
+     ORDER BY row_number() OVER (PARTITION BY organization_id ORDER BY requested_at), requested_at LIMIT 1000`,
   )
   if (rows.length === 0) return false
   const erasedUntil = await readErasedUntil(postgres)

@@ -1,3 +1,4 @@
+import { chunked } from '../../platform/clickhouse/chunked.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -27,17 +28,24 @@ export async function deleteExpired(
      FROM pixels WHERE settings->>'retention_days' IS NOT NULL GROUP BY days ORDER BY days`,
   )
   if (groups.length === 0) return
+  const bound = groups.flatMap(inBounds)
   const todayMs = Math.floor(nowMs / dayMs) * dayMs
   // The project is first in these tables' primary keys, so the query names it together with the pixel. Links
   // have no project.
-  const inProjects = (column: string) => expired(groups, column, todayMs, true)
+  const inProjects = (column: string) => expired(bound, column, todayMs, true)
   await deleteRows(clickhouse, 'events', inProjects('fromUnixTimestamp64Milli(ts_millis)'))
   await deleteRows(clickhouse, 'rejected_events', inProjects('received_at'))
   await deleteRows(clickhouse, 'duplicate_events', inProjects('received_at'))
-  const links = expired(groups, 'observed_at', todayMs, false)
+  const links = expired(bound, 'observed_at', todayMs, false)
   if (await deleteRows(clickhouse, 'identity_links', links, 'SETTINGS mutations_sync = 2')) {
     await reloadIdentity(clickhouse)
   }
+}
+
+/** Divides a group so that its pixels can be bound. */
+function inBounds({ days, projects, pixels }: Group): Group[] {
+  const [someProjects, somePixels] = [chunked(projects), chunked(pixels)]
+  return somePixels.map((some, at) => ({ days, projects: someProjects[at]!, pixels: some }))
 }
 
 function expired(

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { Postgres } from '../postgres/pool.ts'
 import { isUnavailable } from '../storeErrors.ts'
+import { chunked } from './chunked.ts'
 import type { ClickHouse, Query } from './client.ts'
 import { type OwnSettings, openClickHouse } from './openClickHouse.ts'
 import { eventsOfShard, Placement } from './placement.ts'
@@ -57,15 +58,19 @@ async function shardsByHash(
   shards: readonly ClickHouse[],
   pixelIds: readonly string[],
 ): Promise<number[]> {
-  const query: Query = {
-    sql: `SELECT toUInt32(${shardingKey('arrayJoin({pixelIds:Array(UUID)})')} % {count:UInt32}) AS shard`,
-    params: { pixelIds, count: shards.length },
+  const found: number[] = []
+  for (const some of chunked(pixelIds)) {
+    const query: Query = {
+      sql: `SELECT toUInt32(${shardingKey('arrayJoin({pixelIds:Array(UUID)})')} % {count:UInt32}) AS shard`,
+      params: { pixelIds: some, count: shards.length },
+    }
+    const answers = shards.map((server) => server.rows<{ shard: number }>(query))
+    const rows = await Promise.any(answers).catch(({ errors }: AggregateError) => {
+      throw errors[0]
+    })
+    for (const { shard } of rows) found.push(shard)
   }
-  const answers = shards.map((server) => server.rows<{ shard: number }>(query))
-  const rows = await Promise.any(answers).catch(({ errors }: AggregateError) => {
-    throw errors[0]
-  })
-  return rows.map(({ shard }) => shard)
+  return found
 }
 
 /** Returns SQL for a table that each server has, such as system.parts, read from one server of each shard. */

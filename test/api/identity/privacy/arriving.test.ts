@@ -123,3 +123,61 @@ test('a collector frees its dead letters of whom an erasure names, whichever mac
     await postgres.query('DELETE FROM collectors WHERE collector_id = $1', [collectorId])
   }
 })
+
+test('a person with thousands of browsers is erased, and delays nobody else', async () => {
+  const [hem, hemOfOther] = ['d'.repeat(64), 'e'.repeat(64)]
+  const [organization, other, cookie] = [randomUUID(), randomUUID(), randomUUID()]
+  await store(
+    `INSERT INTO identity_links (organization_id, cookie_id, hem, observed_at)
+     SELECT {organization:UUID}, if(number = 0, {cookie:UUID}, generateUUIDv4(number)), {hem:String}, now()
+     FROM numbers(4000)
+     UNION ALL SELECT {other:UUID}, {cookie:UUID}, {hemOfOther:String}, now()`,
+    { organization, other, cookie, hem, hemOfOther },
+  )
+  await store(
+    `INSERT INTO events (organization_id, project_id, event_id, event_type, ts_millis, cookie_id)
+     SELECT arrayJoin([{organization:UUID}, {other:UUID}]), generateUUIDv4(), generateUUIDv4(1), 'custom', {now:Int64}, {cookie:UUID}`,
+    { organization, other, cookie, now: Date.now() },
+  )
+  expect(await eventsOf(cookie)).toBe(2)
+  await requestErasure(postgres, organization, { hem })
+  await requestErasure(postgres, other, { hem: hemOfOther })
+  const links = async () =>
+    (
+      await clickhouse.rows<{ cookie_id: string }>({
+        sql: 'SELECT cookie_id FROM identity_links WHERE hem IN {hems:Array(String)}',
+        params: { hems: [hem, hemOfOther] },
+      })
+    ).length
+  await waitFor(
+    'the rows to go',
+    async () => {
+      await carryOutErasures({ postgres, clickhouse })
+      return (await links()) + (await eventsOf(cookie)) === 0
+    },
+    60_000,
+  )
+})
+
+test('thousands of erasures of one organization do not delay those of another', async () => {
+  const [organization, other, cookie] = [randomUUID(), randomUUID(), randomUUID()]
+  await postgres.query(
+    `INSERT INTO erasures (organization_id, cookie_ids, requested_at)
+     SELECT $1, ARRAY[gen_random_uuid()], now() - interval '1 minute' FROM generate_series(1, 1001)`,
+    [organization],
+  )
+  await store(
+    `INSERT INTO events (organization_id, project_id, event_id, event_type, ts_millis, cookie_id)
+     VALUES ({other:UUID}, generateUUIDv4(), generateUUIDv4(), 'custom', {now:Int64}, {cookie:UUID})`,
+    { other, cookie, now: Date.now() },
+  )
+  await requestErasure(postgres, other, { cookieId: cookie })
+  await waitFor(
+    'the event to go',
+    async () => {
+      await carryOutErasures({ postgres, clickhouse })
+      return (await eventsOf(cookie)) === 0
+    },
+    60_000,
+  )
+})

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { deleteRequestedEvents } from '../../collector/accounts/projects/eventDeletions.ts'
+import { deleteExpired } from '../../collector/identity/privacy/retention.ts'
+import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openDatabase } from '../../collector/platform/clickhouse/cluster.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
+import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
+import { waitFor } from '../harness/service.ts'
+
+/** Work on the ids of all organizations together: more of them than ClickHouse accepts as one value. */
+let postgres: Postgres
+let clickhouse: ClickHouse
+let database: string
+const many = 4_000
+const [organization, project] = [randomUUID(), randomUUID()]
+
+beforeAll(async () => {
+  postgres = openPostgres(await newPostgresDatabase(), () => {})
+  database = await newClickHouseDatabase()
+  clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')", [
+    organization,
+  ])
+  await postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'P')",
+    [project, organization],
+  )
+})
+afterAll(() => Promise.all([postgres.end(), clickhouse.close()]))
+
+const store = (pixel: string, ts_millis: number) =>
+  clickhouse.command({
+    sql: `INSERT INTO events (organization_id, project_id, pixel_id, event_id, event_type, ts_millis, cookie_id)
+          VALUES ({organization:UUID}, {project:UUID}, {pixel:UUID}, generateUUIDv4(), 'custom', {ts_millis:Int64}, generateUUIDv4())`,
+    params: { organization, project, pixel, ts_millis },
+  })
+const eventsOf = async (pixel: string): Promise<number> => {
+  const [found] = await clickhouse.rows<{ n: number }>({
+    sql: 'SELECT toFloat64(count()) AS n FROM events WHERE pixel_id = {pixel:UUID}',
+    params: { pixel },
+  })
+  return found!.n
+}
+
+test('events of thousands of deleted pixels are deleted', async () => {
+  const pixel = randomUUID()
+  await store(pixel, Date.now())
+  await postgres.query(
+    `INSERT INTO event_deletions (deletion_id, organization_id, project_id, pixel_id)
+     SELECT gen_random_uuid(), $1::uuid, $2::uuid, gen_random_uuid() FROM generate_series(1, $4)
+     UNION ALL SELECT gen_random_uuid(), $1, $2, $3::uuid`,
+    [organization, project, pixel, many],
+  )
+  await waitFor('the event to go', async () => {
+    await deleteRequestedEvents({ postgres, clickhouse })
+    return (await eventsOf(pixel)) === 0
+  })
+})
+
+test('events of thousands of pixels with the same retention period are deleted', async () => {
+  const pixel = randomUUID()
+  await store(pixel, Date.now() - 10 * 86_400_000)
+  await postgres.query(
+    `INSERT INTO pixels (pixel_id, project_id, name, settings)
+     SELECT gen_random_uuid(), $1::uuid, 'Web', '{"retention_days":7}'::jsonb FROM generate_series(1, $3)
+     UNION ALL SELECT $2, $1, 'Web', '{"retention_days":7}'`,
+    [project, pixel, many],
+  )
+  await deleteExpired(postgres, clickhouse)
+  await waitFor('the event to go', async () => (await eventsOf(pixel)) === 0)
+})
+
+test('the hash tells the shards of thousands of pixels', async () => {
+  const url = inject('clickhouseUrl')
+  const sharded = openDatabase({ name: 'two', shards: [[url], [url]] }, database, { postgres })
+  try {
+    const pixels = Array.from({ length: many }, () => randomUUID())
+    const { places } = await sharded.placement!.placesForInsert(pixels)
+    expect(places.size).toBe(many)
+    for (const pixel of [pixels[0]!, pixels[many / 2]!, pixels.at(-1)!]) {
+      const [found] = await clickhouse.rows<{ shard: number }>({
+        sql: 'SELECT toUInt32(cityHash64({pixel:UUID}) % 2) AS shard',
+        params: { pixel },
+      })
+      expect(places.get(pixel)).toBe(found!.shard)
+    }
+  } finally {
+    await sharded.close()
+  }
+})
