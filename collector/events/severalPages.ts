@@ -154,7 +154,8 @@ class ChargedPages {
     const { plan, executor, read, writeCursor } = this.#options
     const { value: page, done } = await read.next()
     if (done) throw new Error('ClickHouse returned fewer pages than it announced')
-    const planOfPage = { ...plan, cursor: this.#cursor }
+    // A page of large events has fewer rows than the limit.
+    const planOfPage = { ...plan, cursor: this.#cursor, limit: Math.max(1, page.records) }
     const settled = await charge(admitted, {
       records: page.records,
       window: plan.window,
@@ -163,7 +164,7 @@ class ChargedPages {
     })
     // A full page of a free repeat must not reveal whether another row follows.
     const { isRepeat } = admitted
-    const hasMore = page.hasMore || (isRepeat && page.records === plan.limit)
+    const hasMore = page.hasMore || (isRepeat && page.isFull)
     this.#cursor = hasMore ? cursorPast(plan, page) : null
     const next = this.#cursor && writeCursor(this.#cursor)
     return { page, settled, hasMore, isRepeat, next, requestId }

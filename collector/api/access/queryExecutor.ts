@@ -21,7 +21,7 @@ export interface QueryExecutor {
   readonly clickhouse: ClickHouse
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
-  /** Runs a query and parses its rows. Use it for small results. */
+  /** Runs a query and parses its rows. Use it for small results: above 64 MB it throws 400 "query_too_heavy". */
   rows<Row>(query: Query): Promise<Row[]>
   /** Runs a query and returns its bytes unparsed. */
   stream(query: Query | ListQuery, format: OutputFormat): Promise<ResultStream>
@@ -71,6 +71,12 @@ const scanNiceness = 19
 
 /** Errors before the first MiB still get their own status. */
 const whileRead = { wait_end_of_query: 0, buffer_size: 1024 * 1024 }
+
+/**
+ * The most bytes, as ClickHouse counts them, of a result that this process parses. It has them several times: as text, as
+ * rows and as the answer.
+ */
+const parsedBytesMax = 64 * 1024 ** 2
 
 const busyRetrySeconds = 2
 
@@ -165,7 +171,9 @@ function openQueryExecutor(
       return body
     },
     async rows<Row>(query: Query) {
-      const { body } = await stream(server, query, 'JSONEachRow')
+      const { body } = await stream(server, query, 'JSONEachRow', {
+        max_result_bytes: parsedBytesMax,
+      })
       const lines = await text(body)
       return lines
         .split('\n')
@@ -184,8 +192,10 @@ const overLimit = new Set([
   159, // TIMEOUT_EXCEEDED
   160, // TOO_SLOW
   307, // TOO_MANY_BYTES
-  396, // TOO_MANY_ROWS_OR_BYTES
 ])
+
+/** ClickHouse's code for a result above max_result_bytes. */
+const resultTooLarge = 396 // TOO_MANY_ROWS_OR_BYTES
 
 /** ClickHouse's codes for an overloaded server. */
 const overloaded = new Set([
@@ -206,6 +216,7 @@ function toApiError(error: unknown, { window }: ReadBy, { secondsMax }: ReadLimi
   if (overLimit.has(code))
     return queryTooHeavy(`it takes longer than ${secondsMax} seconds`, window)
   if (isOwnMemory) return queryTooHeavy('it needs more memory than one request may use', window)
+  if (code === resultTooLarge) return queryTooHeavy('its answer is too large', window)
   if (overloaded.has(code) || code === memoryLimitExceeded)
     return busy(
       'The database is overloaded. Retry after the number of seconds in Retry-After.',

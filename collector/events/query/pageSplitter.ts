@@ -10,10 +10,21 @@ export interface GatheredPage {
   readonly records: number
   /** Whether a row follows the page. */
   readonly hasMore: boolean
+  /** Whether it has as many rows, or as many bytes, as a page may have. */
+  readonly isFull: boolean
   /** The key of its last row; null without rows. */
   readonly last: RowKey | null
   /** The rows, separated by commas. They are valid until the page after the next one is requested. */
   readonly rows: readonly Delivery[]
+}
+
+/** A page of large events ends after so many bytes, because memory holds all of it. */
+const pageBytesDefault = 64 * 1024 ** 2
+
+/** How large a page becomes, in rows and in bytes. */
+interface PageSize {
+  readonly limit: number
+  readonly bytesMax: number
 }
 
 const newline = 0x0a
@@ -40,10 +51,14 @@ class PageBuffer {
     this.#length += chunk.length
   }
 
-  /** Counts complete rows up to `limit`, and separates them as in a JSON array. */
-  scan(limit: number): void {
+  isFull({ limit, bytesMax }: PageSize): boolean {
+    return this.records >= limit || this.#scanned >= bytesMax
+  }
+
+  /** Counts complete rows until the page is full, and separates them as in a JSON array. */
+  scan(size: PageSize): void {
     const bytes = this.#bytes.subarray(0, this.#length)
-    while (this.records < limit) {
+    while (!this.isFull(size)) {
       const end = bytes.indexOf(newline, this.#scanned)
       if (end === -1) return
       // A template without rows is an empty line.
@@ -71,7 +86,7 @@ class PageBuffer {
     return this.#bytes.subarray(this.#scanned, this.#length)
   }
 
-  page(order: Order, hasMore: boolean): GatheredPage {
+  page(order: Order, size: PageSize, hasMore: boolean): GatheredPage {
     const rows = this.#pieces.map(({ end, records }, at) => {
       const isLast = at === this.#pieces.length - 1
       const begin = this.#pieces[at - 1]?.end ?? 0
@@ -81,7 +96,7 @@ class PageBuffer {
       this.records === 0
         ? null
         : keyOfRow(this.#bytes.subarray(this.#lastRow, this.#scanned - 1), order)
-    return { records: this.records, hasMore, last, rows }
+    return { records: this.records, hasMore, isFull: this.isFull(size), last, rows }
   }
 
   /** Begins the next page with the bytes after the previous one. */
@@ -95,28 +110,35 @@ class PageBuffer {
 }
 
 /**
- * Yields the pages of a query, each with at most `limit` rows. The query returns lines of JSON, whose columns contain
- * the key, and one row more than all its pages. Throws when the response ends early; a page is then never incomplete.
+ * Yields the pages of a query, each with at most `limit` rows, and fewer if they have `bytesMax` bytes. The query returns
+ * lines of JSON, whose columns contain the key, and one row more than all its pages. Throws when the response ends early;
+ * a page is then never incomplete.
  */
 export async function* splitPages(
   chunks: AsyncIterable<Buffer>,
-  { limit, pages, order }: { limit: number; pages: number; order: Order },
+  {
+    limit,
+    pages,
+    order,
+    bytesMax = pageBytesDefault,
+  }: { limit: number; pages: number; order: Order; bytesMax?: number },
 ): AsyncGenerator<GatheredPage> {
+  const size = { limit, bytesMax }
   let [current, other] = [new PageBuffer(), new PageBuffer()]
   let left = pages
   for await (const chunk of chunks) {
     current.add(chunk)
     detachBuffer(chunk)
-    current.scan(limit)
-    while (current.records === limit && current.rest[0] === brace) {
-      yield current.page(order, true)
+    current.scan(size)
+    while (current.isFull(size) && current.rest[0] === brace) {
+      yield current.page(order, size, true)
       if (--left === 0) return
       other.begin(current.rest)
       ;[current, other] = [other, current]
-      current.scan(limit)
+      current.scan(size)
     }
   }
   if (current.rest.length > 0)
     throw new Error('The response of ClickHouse ended before its last row')
-  yield current.page(order, false)
+  yield current.page(order, size, false)
 }

@@ -58,6 +58,39 @@ describe('a read that takes more than it may', () => {
   })
 })
 
+test('an answer that is too large to parse is 400, and a smaller one is not', async () => {
+  const events = await openEvents({ isAlone: true })
+  try {
+    await events.clickhouse.live.command({
+      sql: `INSERT INTO events (organization_id, project_id, pixel_id, event_id, event_type, ts_millis, event_data,
+              cookie_id, client_ip, page_url, device_type, received_at, spool_id)
+            SELECT {organizationId:UUID}, {projectId:UUID}, {pixelId:UUID}, generateUUIDv4(number), 'page_view',
+              {now:Int64} - 1 - number, concat('{"a":{"b":"', toString(number), repeat('x', 60000), '"}}'),
+              generateUUIDv4(number + 1), '203.0.113.7', 'https://shop.example/', 'desktop', now(), generateUUIDv4()
+            FROM numbers(1001)`,
+      params: { organizationId, projectId, pixelId, now },
+    })
+    const breakdown = (limit: string) => {
+      const dimensions = 'event_data.a,event_data.a.b'
+      const query = new URLSearchParams({ ...window, project_id: projectId, dimensions, limit })
+      return events.app.inject({ url: `/api/v1/analytics/breakdown?${query}` })
+    }
+    const refused = await breakdown('1000')
+    expect(refused.statusCode).toBe(400)
+    expect(refused.json()).toMatchObject({
+      error: 'query_too_heavy',
+      message: expect.stringContaining('its answer is too large'),
+    })
+    const answered = await breakdown('100')
+    expect(answered.statusCode).toBe(200)
+    const { breakdowns } = answered.json()
+    expect(breakdowns['event_data.a.b'].values).toHaveLength(100)
+    expect(breakdowns['event_data.a.b'].values[0].value.length).toBeGreaterThan(60_000)
+  } finally {
+    await events.close()
+  }
+})
+
 test('several filters into the payload find what each of them finds alone', async () => {
   const events = await openEvents({ isAlone: true })
   const payloads = [

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ClickHouseRefused } from '../../../collector/platform/storeErrors.ts'
-import { eventOf, openEvents, organizationId, type PageBody, projectId } from './harness.ts'
+import {
+  eventOf,
+  openEvents,
+  organizationId,
+  type PageBody,
+  pixelId,
+  projectId,
+} from './harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
 const now = Date.now()
@@ -142,6 +149,39 @@ describe('several pages in one answer', () => {
     expect(
       repeated.filter(({ rows }) => rows.length === 20).every(({ meta }) => meta.has_more),
     ).toBe(true)
+  })
+
+  test('of large events have fewer rows, and their repeats are free', async () => {
+    const startMs = now - 7_200_000
+    const count = 1_300
+    await events.clickhouse.live.command({
+      sql: `INSERT INTO events (organization_id, project_id, pixel_id, event_id, event_type, ts_millis, event_data,
+              cookie_id, client_ip, page_url, device_type, received_at, spool_id)
+            SELECT {organizationId:UUID}, {projectId:UUID}, {pixelId:UUID}, generateUUIDv4(number), 'page_view',
+              {startMs:Int64} + number, concat('{"title":"', repeat('x', 60000), '"}'), generateUUIDv4(number + 1),
+              '203.0.113.7', 'https://shop.example/', 'desktop', now(), generateUUIDv4()
+            FROM numbers({count:UInt32})`,
+      params: { organizationId, projectId, pixelId, startMs, count },
+    })
+    const query = {
+      start_ms: String(startMs),
+      end_ms: String(startMs + count),
+      select: 'ts_millis,event_id,event_data',
+      limit: String(count),
+      pages: '9',
+    }
+    const headers = { 'idempotency-key': randomUUID() }
+    const [first, second, ...others] = await pagesOf(query, headers)
+    expect(others).toEqual([])
+    expect(first!.rows.length).toBeLessThan(count)
+    expect(new Set(idsOf([first!, second!])).size).toBe(count)
+    expect(first!.meta).toMatchObject({ has_more: true, charged: first!.rows.length })
+    expect(second!.meta).toMatchObject({ has_more: false, charged: second!.rows.length })
+    const [again] = await pagesOf(query, headers)
+    expect(again!.meta.charged).toBe(0)
+    const [rest] = await pagesOf({ ...query, cursor: again!.meta.next_cursor! }, headers)
+    expect(rest!.meta.charged).toBe(0)
+    expect(idsOf([again!, rest!])).toEqual(idsOf([first!, second!]))
   })
 
   test.each([

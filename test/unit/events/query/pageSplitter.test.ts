@@ -50,6 +50,31 @@ test('pages have all rows, wherever the chunks end', () =>
     ),
   ))
 
+test('a page of large rows ends early, and the next ones continue', async () => {
+  const rows = rowsOf(9).map((row) => ({ ...row, page_url: 'x'.repeat(1_000) }))
+  const sizesOf = async (count: number, pages: number) => {
+    const records: number[] = []
+    const chunks = cut(linesOf(rows.slice(0, count)), [70])
+    for await (const page of splitPages(chunks, {
+      limit: 4,
+      pages,
+      order: 'desc',
+      bytesMax: 2_500,
+    })) {
+      records.push(page.records)
+      expect(page.isFull).toBe(page.records >= 3)
+      const seen = records.reduce((sum, one) => sum + one, 0)
+      expect(page.hasMore).toBe(seen < count)
+      expect(page.last?.eventId).toBe(rows[seen - 1]?.event_id)
+    }
+    return records
+  }
+  expect(await sizesOf(9, 3)).toEqual([3, 3, 3])
+  expect(await sizesOf(9, 2)).toEqual([3, 3])
+  expect(await sizesOf(7, 5)).toEqual([3, 3, 1])
+  expect(await sizesOf(2, 5)).toEqual([2])
+})
+
 test('an empty line of a template is no row', async () => {
   expect(await split('\n', 5, 2)).toMatchObject([{ records: 0, hasMore: false }])
 })
