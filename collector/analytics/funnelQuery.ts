@@ -84,13 +84,35 @@ function stepsSql(
 ): { level: string; isStep: string } {
   const organization = bind('UUID', scope.organizationId)
   const reached = steps.map((filters) => filterPredicate(filters, organization, bind))
-  // By default an event takes several steps. Without such events, the default takes half the time.
-  const once = areExclusive(steps) ? '' : ", 'strict_once'"
+  const time = `toUInt64(${millis})`
   return {
-    level: `windowFunnel(${bind('UInt64', withinMs)}${once})(toUInt64(${millis}),
-    ${reached.join(',\n    ')}) AS level`,
+    level: areExclusive(steps)
+      ? `windowFunnel(${bind('UInt64', withinMs)})(${[time, ...reached].join(',\n    ')}) AS level`
+      : levelOfOverlapping(time, reached, withinMs, bind),
     isStep: `(${reached.map((sql) => `(${sql})`).join(' OR ')})`,
   }
+}
+
+/** Parts of a millisecond. Half of them order the steps of an event. */
+const partsOfMs = 32
+
+/**
+ * Returns SQL of the level if an event can match several steps. By default it would take all of them. The mode
+ * `strict_once` keeps every possible sequence of a visitor's events, so its memory grows exponentially with the steps.
+ * Instead, the later steps of such an event come first, in parts of its millisecond.
+ */
+function levelOfOverlapping(
+  time: string,
+  reached: readonly string[],
+  withinMs: number,
+  bind: Bind,
+): string {
+  const steps = reached.map((_, index) => index)
+  const last = partsOfMs / 2 - 1
+  const matched = `arrayFilter((step, isMet) -> isMet, [${steps.join(', ')}], [${reached.join(',\n    ')}]) AS _steps`
+  const times = `arrayMap(step -> toUInt64(${time} * ${partsOfMs} + if(length(_steps) = 1, ${last}, ${last - 1} - step)), ${matched})`
+  const conditions = steps.map((step) => `arrayMap(step -> step = ${step}, _steps)`)
+  return `windowFunnelArray(${bind('UInt64', withinMs * partsOfMs + last)})(${[times, ...conditions].join(',\n    ')}) AS level`
 }
 
 /** Whether no event can match two steps, because one of its fields would need two values. */

@@ -164,6 +164,36 @@ describe('funnels', () => {
     )
   })
 
+  test('of steps that match the same events need little memory, however many a visitor has', async () => {
+    const project_id = randomUUID()
+    const cookie_id = randomUUID()
+    const limited = await openEvents({ env: { FOOTFALL_READ_MEMORY_MB_MAX: '256' } })
+    try {
+      await limited.insert(
+        Array.from({ length: 2_000 }, (_, n) =>
+          eventOf(start, -n * 1_000, { project_id, cookie_id, event_type: 'page_view' }),
+        ),
+      )
+      const steps = Array.from({ length: 9 }, () => 'event_type:eq:page_view')
+      const answer = await limited.app.inject({
+        method: 'POST',
+        url: '/api/v1/analytics/funnel',
+        payload: {
+          project_id,
+          start_ms: start,
+          end_ms: midnight,
+          steps: [...steps, 'event_type:eq:form_submission'],
+          within_ms: dayMs,
+        },
+      })
+      expect(answer.statusCode, answer.body).toBe(200)
+      const found = answer.json<{ steps: { visitors: number }[] }>().steps
+      expect(found.map(({ visitors }) => visitors)).toEqual([...steps.map(() => 1), 0])
+    } finally {
+      await limited.close()
+    }
+  })
+
   test('lead to exactly the visitors counted at a step, and to those who went no further', async () => {
     const steps = ['page_path:like:/%', 'page_path:ne:/docs', 'event_type:eq:form_submission']
     const withinMs = 60 * minuteMs
