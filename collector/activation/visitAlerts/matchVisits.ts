@@ -98,13 +98,18 @@ export async function matchVisits(
         { visit_alert_id: rule.visit_alert_id, error: (error as Error).message },
         'a visit alert could not be matched',
       )
+      await postgres.query('UPDATE visit_alerts SET tried_at = now() WHERE visit_alert_id = $1', [
+        rule.visit_alert_id,
+      ])
     }
   }
 }
 
+const longestAgo = 'tried_at NULLS FIRST, checked_until, visit_alert_id'
+
 /**
- * Reads the active rules. Organizations take turns, so that many slow rules of one delay only its own. Of each, the rule
- * that was matched longest ago is first.
+ * Reads the active rules. Organizations take turns, so that many slow rules of one delay only its own. Of each, and of all
+ * organizations, the rule that was tried longest ago is first: a slow one is last in the next pass.
  */
 export async function readActiveRules(postgres: Postgres): Promise<ActiveRule[]> {
   const { rows } = await postgres.query<ActiveRule>(
@@ -115,7 +120,7 @@ export async function readActiveRules(postgres: Postgres): Promise<ActiveRule[]>
        LEFT JOIN audiences ON audiences.audience_id = (match ->> 'audience_id')::uuid
          AND audiences.project_id = visit_alerts.project_id
      WHERE active
-     ORDER BY row_number() OVER (PARTITION BY organization_id ORDER BY checked_until, visit_alert_id), visit_alert_id`,
+     ORDER BY row_number() OVER (PARTITION BY organization_id ORDER BY ${longestAgo}), ${longestAgo}`,
   )
   return rows
 }
@@ -148,7 +153,7 @@ async function storeMatches(
 ): Promise<boolean> {
   return inTransaction(postgres, async (client) => {
     const { rowCount } = await client.query(
-      `UPDATE visit_alerts SET checked_until = greatest(checked_until, $3)
+      `UPDATE visit_alerts SET checked_until = greatest(checked_until, $3), tried_at = now()
        WHERE visit_alert_id = $1 AND version = $2 AND active`,
       [visit_alert_id, version, new Date(checkedMs)],
     )

@@ -5,6 +5,8 @@ import type { Postgres } from '../postgres/pool.ts'
 import type { Queryable } from '../postgres/transaction.ts'
 
 const mailsQueue = 'outbox.mails'
+/** Most mails of a run. */
+export const mailsAtOnce = 100
 /** A mail that could not be sent for this time is deleted, because its content is outdated. */
 const keptDays = 3
 
@@ -59,7 +61,11 @@ async function sendMails({ postgres, sendMail }: MailJobsDeps): Promise<void> {
     recipient: string
     subject: string
     body: string
-  }>('SELECT mail_id, recipient, subject, body FROM outbox_mails ORDER BY created_at LIMIT 100')
+  }>(
+    // A server refuses some mails at every try, such as those to a domain that does not exist.
+    `SELECT mail_id, recipient, subject, body FROM outbox_mails
+     ORDER BY tried_at NULLS FIRST, created_at LIMIT ${mailsAtOnce}`,
+  )
   let failure: unknown = null
   for (const { mail_id, recipient, subject, body } of rows) {
     try {
@@ -67,6 +73,7 @@ async function sendMails({ postgres, sendMail }: MailJobsDeps): Promise<void> {
       await postgres.query('DELETE FROM outbox_mails WHERE mail_id = $1', [mail_id])
     } catch (error) {
       failure = error
+      await postgres.query('UPDATE outbox_mails SET tried_at = now() WHERE mail_id = $1', [mail_id])
     }
   }
   if (failure !== null) throw failure

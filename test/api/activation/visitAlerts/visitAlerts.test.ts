@@ -359,6 +359,37 @@ describe('many rules', () => {
   })
 })
 
+test('a rule that takes a whole pass, and fails, does not keep those of other organizations from theirs', async () => {
+  const { postgres } = events
+  await postgres.query('UPDATE visit_alerts SET active = false')
+  const [project, ada] = [await openProject(), await person()]
+  const matched = await rule(project, { kind: 'person', person: ada.email })
+  const other = randomUUID()
+  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Other')", [
+    other,
+  ])
+  await postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $1, 'Shop')",
+    [other],
+  )
+  // The first one by its id, and by its time.
+  await postgres.query(
+    `INSERT INTO visit_alerts (visit_alert_id, project_id, name, tier, match, checked_until)
+     SELECT '00000000-0000-4000-8000-000000000000', $1, name, tier, '{"kind":"profile","filter":"nonsense"}', now() - interval '1 hour'
+     FROM visit_alerts WHERE visit_alert_id = $2`,
+    [other, matched],
+  )
+  await visit(project, ada)
+  await events.insert([
+    eventOf(Date.now(), 10, { organization_id: other, project_id: other, cookie_id: randomUUID() }),
+  ])
+  for (let passes = 0; passes < 3; passes++) await matchVisits(deps(), Date.now(), signal, 0)
+  await report()
+  expect(await messages(matched)).toHaveLength(1)
+  await postgres.query('UPDATE visit_alerts SET active = false')
+  expect(problems.splice(0)).not.toEqual([])
+})
+
 test('without budget nothing is sent, whether or not somebody visits, and the rule says so', async () => {
   const [project, ada] = [await openProject(), await person()]
   const [quiet, visited] = [await openProject(), project]
