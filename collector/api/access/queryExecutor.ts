@@ -209,6 +209,11 @@ const overloaded = new Set([
 
 const memoryLimitExceeded = 241
 
+/** Whether ClickHouse did not read a query because of its length, the number of its values, or the length of one. */
+const isTooLong = ({ code, message }: ClickHouseRefused): boolean =>
+  (code === 1000 && message.includes('HTML Form Exception')) ||
+  (code === 62 && message.includes('Max query size'))
+
 function toApiError(error: unknown, { window }: ReadBy, { secondsMax }: ReadLimits): unknown {
   if (!(error instanceof ClickHouseRefused)) return error
   const { code, message } = error
@@ -216,6 +221,7 @@ function toApiError(error: unknown, { window }: ReadBy, { secondsMax }: ReadLimi
   if (overLimit.has(code))
     return queryTooHeavy(`it takes longer than ${secondsMax} seconds`, window)
   if (isOwnMemory) return queryTooHeavy('it needs more memory than one request may use', window)
+  if (isTooLong(error)) return queryTooHeavy('its conditions are too many or too long')
   if (code === resultTooLarge) return queryTooHeavy('its answer is too large', window)
   if (overloaded.has(code) || code === memoryLimitExceeded)
     return busy(

@@ -261,6 +261,30 @@ describe('with a ClickHouse that takes its time', () => {
   })
 })
 
+describe('conditions that are too long for ClickHouse are 400', () => {
+  let events: Events
+  beforeAll(async () => {
+    events = await openEvents({ isAlone: true })
+  })
+  afterAll(() => events.close())
+
+  const paths = (count: number, step: number) =>
+    Array.from({ length: count }, (_, index) => `event_data.k${index}.s${step}.x:ne:y`).join(',')
+  test.each([
+    ['many values', Array.from({ length: 10 }, (_, step) => paths(100, step))],
+    ['a long value', [`page_path:eq:/${'x'.repeat(200_000)}`, 'event_type:eq:click']],
+    ['long SQL', Array.from({ length: 10 }, () => Array(60).fill('resolved:eq:true').join(','))],
+  ])('%s', async (_, steps) => {
+    const answer = await events.app.inject({
+      method: 'POST',
+      url: '/api/v1/analytics/funnel',
+      payload: { project_id: projectId, start_ms: now - 3_600_000, end_ms: now, steps },
+    })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ error: 'query_too_heavy' })
+  })
+})
+
 test('a query that takes more memory than it may is 400 and names the window', async () => {
   const clickhouse = openClickHouse(inject('clickhouseUrl'), 'default')
   const openQueryExecutor = createOpenQueryExecutor(
