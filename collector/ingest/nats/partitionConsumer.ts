@@ -183,11 +183,13 @@ export class PartitionConsumer {
     if (this.#batch.messages.length === 1) this.#cutLater(opened)
   }
 
+  /** Cuts the current batch after its time, unless it is cut by its size before. */
   #cutLater(opened: Opened): void {
     const batchMs = this.#options.batchMs()
+    const batch = this.#batch
     setTimeout(() => {
-      if (!this.#batch || this.#opened !== opened) return
-      const isDue = performance.now() - this.#batch.since >= batchMs - 1
+      if (!batch || this.#batch !== batch || this.#opened !== opened) return
+      const isDue = performance.now() - batch.since >= batchMs - 1
       if (isDue && (opened.shipper.queued <= 1 || this.#stopping.signal.aborted))
         this.#cut(opened, opened.next - 1)
       else this.#cutLater(opened)
