@@ -108,6 +108,38 @@ test('the pointer shows the same; no legend takes a row', async () => {
   await tooltip().waitFor({ state: 'detached' })
 })
 
+test('a click on the chart opens the day of the point, and Enter that of the chosen one', async () => {
+  await it.page.goto(it.overview('?period=days7'))
+  await it.page.locator('.chart canvas').waitFor()
+  await it.fresh()
+  const { width, height } = (await chart().locator('.u-over').boundingBox())!
+  await chart()
+    .locator('.u-over')
+    .click({ position: { x: width / 2, y: height / 2 } })
+  const middle = day(midnight - 3 * dayMs)
+  await eventually(() => it.searchParam('from')).toBe(middle)
+  expect(it.searchParam('to')).toBe(middle)
+  await it.fresh()
+  await eventually(() => chart().getAttribute('aria-label')).toMatch('by hour')
+  await it.page.goBack()
+  await eventually(() => it.searchParam('period')).toBe('days7')
+  await eventually(() => chart().getAttribute('aria-label')).toMatch('by day')
+  await it.fresh()
+  await chart().press('Home')
+  await tooltip().waitFor()
+  await chart().press('Enter')
+  await eventually(() => it.searchParam('from')).toBe(day(midnight - 6 * dayMs))
+  // The only day of a chart leads nowhere.
+  await it.fresh()
+  await eventually(() => chart().getAttribute('aria-label')).toMatch('by hour')
+  await it.page.locator('.chart canvas').waitFor()
+  const address = it.page.url()
+  await chart().press('Home')
+  await tooltip().waitFor()
+  await chart().press('Enter')
+  expect(it.page.url()).toBe(address)
+})
+
 test('the axis covers the whole period by the hour, also what is still to come', async () => {
   const search = `?period=custom&from=${day(midnight - 2 * dayMs)}&to=${day(midnight + dayMs)}`
   await it.page.goto(it.overview(`${search}&interval=hour`))

@@ -87,6 +87,21 @@ describe('on a phone', () => {
     await page.context().close()
   })
 
+  test('a time in the first column takes at most two lines', async () => {
+    const page = await it.dashboard.open({ viewport: phone })
+    await it.dashboard.signIn(page)
+    await page.goto(it.pageOf('events'))
+    const time = page.locator('table.data tbody td:first-child time').first()
+    await time.waitFor()
+    const lines = await time.evaluate((element) => {
+      const range = element.ownerDocument.createRange()
+      range.selectNodeContents(element)
+      return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size
+    })
+    expect(lines).toBeLessThanOrEqual(2)
+    await page.context().close()
+  })
+
   test('the rows of a table scroll under its first column and its heads; numbers end where their heads end', async () => {
     const page = await it.dashboard.open({ viewport: phone })
     await it.dashboard.signIn(page)

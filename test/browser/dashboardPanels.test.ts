@@ -9,6 +9,7 @@ const it = useOverview()
 const dayMs = 86_400_000
 const midnight = Math.floor(Date.now() / dayMs) * dayMs
 const month = { start_ms: midnight - 29 * dayMs, end_ms: midnight + dayMs }
+const day = (time: number) => new Date(time).toISOString().slice(0, 10)
 const rowsOf = (panel: string) => it.panel(panel).locator('.panel-rows tbody tr')
 const dialog = () => it.page.getByRole('dialog')
 
@@ -90,6 +91,35 @@ test('details show fifty rows at first, and more on request', async () => {
   await eventually(() => rows.count()).toBeGreaterThanOrEqual(60)
 })
 
+test('details tell the change of visitors against the compared period', async () => {
+  const before = async (dimension: string) =>
+    (
+      await it.analytics<{ breakdowns: Record<string, { values: Value[] }> }>('breakdown', {
+        start_ms: midnight - 6 * dayMs,
+        end_ms: midnight - 3 * dayMs,
+        dimensions: dimension,
+        limit: 1_000,
+      })
+    ).breakdowns[dimension]!.values
+  const period = `period=custom&from=${day(midnight - 3 * dayMs)}&to=${day(midnight - dayMs)}`
+  await it.page.goto(it.overview(`?${period}&details=page_path`))
+  const rows = dialog().locator('tbody tr')
+  await rows.first().waitFor()
+  const changes = new Map<string, string | null>()
+  for (const row of await rows.all())
+    changes.set(
+      (await row.getByRole('button').first().textContent())!,
+      await row.locator('td').last().locator('span').first().getAttribute('title'),
+    )
+  const known = (await before('page_path')).filter(({ value }) => value && changes.has(value))
+  expect(known.length).toBeGreaterThan(2)
+  for (const { value, visitors } of known)
+    expect(changes.get(value!), value!).toBe(`Before: ${visitors.toLocaleString('en')}`)
+  await it.page.goto(it.overview(`?${period}&details=page_path&compare=off`))
+  await rows.first().waitFor()
+  expect(await dialog().getByRole('columnheader', { name: 'Change' }).count()).toBe(0)
+})
+
 test('a panel is turned to another dimension; CSV is behind its menu, which Escape closes', async () => {
   await it.panel('Pages').getByRole('button', { name: 'Entry', exact: true }).click()
   await it.panel('Pages').getByRole('columnheader', { name: 'Entry page' }).waitFor()
@@ -117,11 +147,12 @@ test('numbers lead to the visitors and events that they count', async () => {
   const row = dialog().getByRole('row', { name: /\/about/ })
   await row.waitFor()
   const [, visitors, , views] = (await row.getByRole('cell').allTextContents()).map(numberIn)
-  await row.getByRole('link').first().click()
+  const numbers = row.getByRole('link', { name: /^\d/ })
+  await numbers.first().click()
   await heading(it.page, `${visitors!.toLocaleString('en')} visitors`).waitFor()
   expect(await violations(it.page)).toEqual([])
   await it.page.goBack()
-  await row.getByRole('link').last().click()
+  await numbers.last().click()
   await heading(it.page, `${views!.toLocaleString('en')} events match`).waitFor()
 })
 

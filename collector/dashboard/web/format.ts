@@ -61,8 +61,8 @@ export const dateText = (date: string): string => utcDay.format(Date.parse(date)
 /** Formats the time of an event as figures count it: in the zone of the project, to the second. */
 export const eventTime = (at: string): string =>
   inZone(Date.parse(at), { ...day, timeStyle: 'medium' })
-/** The same without the day, to the minute. */
-export const eventClock = (at: string): string => inZone(Date.parse(at), { timeStyle: 'short' })
+/** The same without the day, to the minute, of epoch milliseconds. */
+export const eventClock = (millis: number): string => inZone(millis, { timeStyle: 'short' })
 
 /** The name of an interval by its start. */
 export function startOf(interval: Interval, millis: number): string {

@@ -6,6 +6,7 @@ import {
   nextOf,
   ticksOf as ticksIn,
 } from '../../../collector/dashboard/web/charts/buckets.ts'
+import { daysWithin } from '../../../collector/dashboard/web/charts/daysWithin.ts'
 import {
   comparedWindow,
   daysOf,
@@ -132,6 +133,38 @@ describe('in another time zone', () => {
   })
 })
 
+describe('the days of a point', () => {
+  const of = (interval: Interval, from: string, to: string, index: number, zone = utc) =>
+    daysWithin(interval, startsOf(interval, wholeOf({ from, to }, zone), zone), index, zone)
+
+  test('are its day, week or month, and none if the chart shows no other days', () => {
+    expect(of('day', '2026-11-01', '2026-11-30', 4)).toEqual({
+      from: '2026-11-05',
+      to: '2026-11-05',
+    })
+    expect(of('week', '2026-11-02', '2026-11-29', 1)).toEqual({
+      from: '2026-11-09',
+      to: '2026-11-15',
+    })
+    expect(of('month', '2026-01-01', '2026-12-31', 1)).toEqual({
+      from: '2026-02-01',
+      to: '2026-02-28',
+    })
+    expect(of('hour', '2026-11-01', '2026-11-02', 30)?.from).toBe('2026-11-02')
+    expect(of('hour', '2026-11-01', '2026-11-01', 3)).toBeNull()
+    expect(of('minute', '2026-11-01', '2026-11-01', 3)).toBeNull()
+  })
+
+  test('follow the time zone, also on the days when clocks change', () => {
+    const newYork = timeZone('America/New_York')!
+    for (const [index, day] of [
+      [7, '2026-03-08'],
+      [8, '2026-03-09'],
+    ] as const)
+      expect(of('day', '2026-03-01', '2026-03-31', index, newYork)).toEqual({ from: day, to: day })
+  })
+})
+
 describe('periods', () => {
   const now = midnight + 17 * hour + 12_345
 
@@ -153,6 +186,14 @@ describe('periods', () => {
       to: '2026-09-30',
     })
     expect(from('2026-03-01', '2026-03-31', -1)?.days.to).toBe('2026-02-28')
+    expect(from('2026-01-01', '2026-11-25', -1)).toEqual({
+      period: 'custom',
+      days: { from: '2025-01-01', to: '2025-12-31' },
+    })
+    expect(from('2025-01-01', '2025-12-31', 1)?.period).toBe('year')
+    expect(from('2026-01-01', '2026-11-25', 1)).toBeNull()
+    // A part of a month that is over is not a month.
+    expect(from('2026-10-01', '2026-10-29', -1)?.days.from).toBe('2026-09-02')
   })
 
   test('are compared with as much of the one before, or of the same days a year earlier', () => {

@@ -67,6 +67,18 @@ describe('the story of an event', () => {
       '“signup”',
     ],
     ['scroll_depth', JSON.stringify({ threshold: 75 }), 'Scrolled', 'to 75 %'],
+    [
+      'custom',
+      '{"name":"web_vitals","properties":{"name":"LCP","value":2831.8,"rating":"needs-improvement"}}',
+      'Measured',
+      'LCP 2,832 ms · needs improvement',
+    ],
+    [
+      'custom',
+      '{"name":"web_vitals","properties":{"name":"CLS","value":0.0533,"rating":"good"}}',
+      'Measured',
+      'CLS 0.05 · good',
+    ],
     ['custom', 'not JSON', 'Custom event', ''],
     ['unheard_of', null, 'unheard_of', ''],
   ])('of type %s and data %s', (event_type, event_data, action, detail) => {

@@ -2,6 +2,7 @@ import UPlot from 'uplot'
 import type { TimeZone } from '../../../platform/timeZone.ts'
 import { annotationMarks, type Mark } from './annotationMarks.ts'
 import { type Interval, placeOf, ticksOf } from './buckets.ts'
+import { type Days, daysWithin } from './daysWithin.ts'
 import { axisStyle, redrawn } from './redrawn.ts'
 
 const heightPx = 260
@@ -43,24 +44,40 @@ export interface Lines {
   format(value: number): string
   /** Receives the point under the pointer and its distance from the left; null without one. */
   point(at: { index: number; leftPx: number } | null): void
+  /** Opens the days of a point that the user clicked. */
+  open(days: Days): void
 }
 
 /** Controls a drawn chart. */
 export interface DrawnLines {
   /** Highlights a point, or none. */
   pointAt(index: number | null): void
+  /** Opens the days of a point, unless they are all that the chart shows. */
+  openAt(index: number): void
   remove(): void
 }
 
 /** Draws lines into `place`, with the unfinished part dashed. */
 export function drawLines(place: HTMLElement, lines: Lines): DrawnLines {
   let plot: UPlot
+  const { interval, starts, zone, open } = lines
+  const openAt = (index: number | null | undefined) => {
+    if (index == null || starts[index]! > Date.now()) return
+    const days = daysWithin(interval, starts, index, zone)
+    if (days) open(days)
+  }
   const remove = redrawn(place, heightPx, () => {
     plot = draw(place, lines)
+    // A tap shows the values, which a mouse shows before it clicks.
+    if (matchMedia('(hover: hover)').matches && daysWithin(interval, starts, 0, zone)) {
+      plot.over.classList.add('opens')
+      plot.over.addEventListener('click', () => openAt(plot.cursor.idx))
+    }
     return plot
   })
   return {
     remove,
+    openAt,
     pointAt: (index) =>
       plot.setCursor(
         index === null

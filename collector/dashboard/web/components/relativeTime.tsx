@@ -1,4 +1,5 @@
-import { exactTime } from './time.ts'
+import { startOf } from '../format.ts'
+import { exactTime, hasZone } from './time.ts'
 
 // English, because it is part of an English sentence.
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
@@ -15,7 +16,7 @@ const daysMax = 14
 /** Returns a text such as "3 minutes ago"; beyond two weeks the date. */
 function relativeTime(at: Date, now = Date.now()): string {
   const seconds = Math.min(0, Math.round((at.getTime() - now) / 1000))
-  if (-seconds > daysMax * 86_400) return day.format(at)
+  if (-seconds > daysMax * 86_400) return hasZone() ? startOf('day', at.getTime()) : day.format(at)
   const [unit, length] = steps.find(([, length]) => -seconds >= length) ?? ['second', 1]
   return relative.format(Math.trunc(seconds / length), unit)
 }

@@ -1,3 +1,4 @@
+import { wholeNumber } from '../format.ts'
 import { labelOfValue } from './labels.ts'
 
 /** The parts of an event that its story needs. */
@@ -11,11 +12,10 @@ export interface ToldEvent {
 const detailLengthMax = 80
 
 /** The action of a visitor, in words: "Added to cart" and "rye · 2". */
-export function storyOf({ event_type, page_path, event_data }: ToldEvent): {
-  action: string
-  detail: string
-} {
+export function storyOf(event: ToldEvent): { action: string; detail: string } {
+  const { event_type, page_path, event_data } = event
   const data = readData(event_data)
+  if (isMeasurement(event)) return { action: 'Measured', detail: measured(data.properties) }
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
   const quoted = (value: unknown) => (text(value) ? `“${text(value)}”` : '')
   const told: Record<string, [action: string, detail: string]> = {
@@ -37,6 +37,14 @@ export function storyOf({ event_type, page_path, event_data }: ToldEvent): {
 /** Whether an event is a Web Vital, which the browser sends and no visitor does. */
 export const isMeasurement = ({ event_type, event_data }: ToldEvent): boolean =>
   event_type === 'custom' && readData(event_data).name === 'web_vitals'
+
+/** "LCP 2,032 ms · good" */
+function measured(properties: unknown): string {
+  const { name, value, rating } = (properties ?? {}) as Record<string, unknown>
+  if (typeof value !== 'number') return propertiesText(properties)
+  const amount = name === 'CLS' ? value.toFixed(2) : `${wholeNumber(Math.round(value))} ms`
+  return `${String(name)} ${amount} · ${String(rating).replaceAll('-', ' ')}`
+}
 
 function readData(json: string | null | undefined): Record<string, unknown> {
   try {

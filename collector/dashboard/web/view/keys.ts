@@ -5,6 +5,7 @@ import type { View } from './view.ts'
 /** The single-key shortcuts of pages with a view. */
 export const viewKeys: Record<string, { does: string; change(view: View): Partial<View> }> = {
   d: { does: 'Today', change: () => ({ period: 'today' }) },
+  e: { does: 'Yesterday', change: () => ({ period: 'yesterday' }) },
   w: { does: 'Last 7 days', change: () => ({ period: 'days7' }) },
   t: { does: 'Last 30 days', change: () => ({ period: 'days30' }) },
   m: { does: 'This month', change: () => ({ period: 'month' }) },

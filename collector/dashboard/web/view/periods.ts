@@ -1,4 +1,7 @@
 import { type TimeZone, utc } from '../../../platform/timeZone.ts'
+import type { Days } from '../charts/daysWithin.ts'
+
+export type { Days }
 
 /** The names of the periods that a reader can choose. Days are local to a time zone. */
 export const periods = {
@@ -9,16 +12,11 @@ export const periods = {
   days90: 'Last 90 days',
   month: 'This month',
   lastMonth: 'Last month',
+  year: 'This year',
   days365: 'Last 365 days',
   custom: 'Custom…',
 } as const
 export type Period = keyof typeof periods
-
-/** Days from the first to the last, both inclusive, YYYY-MM-DD. */
-export interface Days {
-  from: string
-  to: string
-}
 
 /** Event times, epoch milliseconds: start inclusive, end exclusive, like the API's. */
 export interface Window {
@@ -30,7 +28,7 @@ const dayMs = 86_400_000
 
 /** Returns the first and last day of a period: `days7` are the last seven days, including today. */
 export function daysOf(
-  period: 'today' | 'yesterday' | 'month' | 'lastMonth' | `days${number}`,
+  period: 'today' | 'yesterday' | 'month' | 'lastMonth' | 'year' | `days${number}`,
   now = Date.now(),
   zone: TimeZone = utc,
 ): Days {
@@ -44,6 +42,8 @@ export function daysOf(
       return days([year, month, 1], [year, month, day])
     case 'lastMonth':
       return days([year, month - 1, 1], [year, month, 0])
+    case 'year':
+      return days([year, 0, 1], [year, month, day])
     default:
       return days([year, month, day - Number(period.slice('days'.length)) + 1], [year, month, day])
   }
@@ -109,10 +109,12 @@ export function neighbourOf(
   now = Date.now(),
   zone: TimeZone = utc,
 ): { period: Period; days: Days } | null {
-  const next = isMonth({ from, to }, now, zone)
-    ? monthFrom(from, direction, now, zone)
+  const today = iso(ymdOf(now, zone))
+  const months = monthsIn({ from, to }, today)
+  const next = months
+    ? monthsFrom(from, direction * months, months, today)
     : movedBy({ from, to }, direction * ((Date.parse(to) - Date.parse(from)) / dayMs + 1))
-  if (next.from > iso(ymdOf(now, zone))) return null
+  if (next.from > today) return null
   const named = Object.keys(periods).find((period): period is Exclude<Period, 'custom'> => {
     if (period === 'custom') return false
     const found = daysOf(period as Exclude<Period, 'custom'>, now, zone)
@@ -121,19 +123,21 @@ export function neighbourOf(
   return { period: named ?? 'custom', days: next }
 }
 
-/** Whether these days are a calendar month, or as much of it as has been. */
-function isMonth({ from, to }: Days, now: number, zone: TimeZone): boolean {
-  const [year, month] = ymdOf(Date.parse(from))
-  const isWhole = to === iso([year, month + 1, 0])
-  const isSoFar = to === iso(ymdOf(now, zone)) && to.slice(0, 7) === from.slice(0, 7)
-  return from.endsWith('-01') && (isWhole || (isSoFar && to !== from))
+/** The number of months if these days are a calendar month or year, or as much of it as has been. */
+function monthsIn({ from, to }: Days, today: string): number | undefined {
+  const [year, month, day] = ymdOf(Date.parse(from))
+  return [1, 12].find((count) => {
+    const end = iso([year, month + count, 0])
+    const isSoFar = to === today && from < to && to < end
+    return day === 1 && month % count === 0 && (to === end || isSoFar)
+  })
 }
 
-function monthFrom(from: string, direction: -1 | 1, now: number, zone: TimeZone): Days {
+/** As many calendar months, `moved` months later, until today. */
+function monthsFrom(from: string, moved: number, count: number, today: string): Days {
   const [year, month] = ymdOf(Date.parse(from))
-  const whole = days([year, month + direction, 1], [year, month + direction + 1, 0])
-  const thisMonth = daysOf('month', now, zone)
-  return whole.from === thisMonth.from ? thisMonth : whole
+  const next = days([year, month + moved, 1], [year, month + moved + count, 0])
+  return next.to < today ? next : { ...next, to: today }
 }
 
 function movedBy({ from, to }: Days, count: number): Days {

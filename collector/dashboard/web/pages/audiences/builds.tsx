@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { records } from '../../components/amounts.ts'
 import { DataTable } from '../../components/dataTable.tsx'
+import { Moment } from '../../components/moment.tsx'
 import { Section } from '../../components/page.tsx'
 import { PagedTable } from '../../components/pagedTable.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
@@ -45,7 +46,7 @@ export function Builds({ audience }: { audience: Audience }) {
             name: 'at',
             label: 'Requested',
             value: ({ requested_at }: Build) => requested_at,
-            show: ({ requested_at }: Build) => exactTime(requested_at),
+            show: ({ requested_at }: Build) => <Moment at={requested_at} />,
           },
           {
             name: 'status',

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { api, type Webhook } from '../../api.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { Facts } from '../../components/facts.tsx'
+import { Moment } from '../../components/moment.tsx'
 import { Section } from '../../components/page.tsx'
 import { PagedTable } from '../../components/pagedTable.tsx'
 import { exactTime } from '../../components/time.ts'
@@ -166,7 +167,7 @@ const columns = [
     name: 'created',
     label: 'Time',
     value: ({ created_at }: Delivery) => created_at,
-    show: ({ created_at }: Delivery) => exactTime(created_at),
+    show: ({ created_at }: Delivery) => <Moment at={created_at} />,
   },
   {
     name: 'type',

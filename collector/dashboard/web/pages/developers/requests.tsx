@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { type ApiRequest, api } from '../../api.ts'
 import { meterNames, money, records } from '../../components/amounts.ts'
+import { Moment } from '../../components/moment.tsx'
 import { Page } from '../../components/page.tsx'
 import { PagedTable } from '../../components/pagedTable.tsx'
-import { exactTime } from '../../components/time.ts'
 import { currentSearch } from '../../router.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
 import { useListQuery } from '../../useQuery.ts'
@@ -163,7 +163,7 @@ const columns = [
     name: 'at',
     label: 'Time',
     value: ({ at }: ApiRequest) => at,
-    show: ({ at }: ApiRequest) => exactTime(at),
+    show: ({ at }: ApiRequest) => <Moment at={at} />,
   },
   { name: 'method', label: 'Method', value: ({ method }: ApiRequest) => method },
   {

@@ -4,7 +4,8 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { ChargedList } from '../../components/chargedList.tsx'
 import { useChargedRead } from '../../components/chargedRead.tsx'
 import { type Column, DataTable } from '../../components/dataTable.tsx'
-import { counted, eventTime } from '../../format.ts'
+import { Moment } from '../../components/moment.tsx'
+import { counted } from '../../format.ts'
 import { lazyPage } from '../../lazyPage.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
@@ -179,7 +180,7 @@ function columnOf(name: string): Column<EventRow> {
       const value = textOfValue(row[name])
       return typeof value === 'string' ? labelOfValue(name, value) : value
     },
-    ...(name === 'timestamp' && { show: (row) => eventTime(row.timestamp as string) }),
+    ...(name === 'timestamp' && { show: (row) => <Moment at={row.timestamp as string} /> }),
     ...(name === 'country' && {
       show: ({ country }) => (country ? <Country code={String(country)} /> : null),
     }),

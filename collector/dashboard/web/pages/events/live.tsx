@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { DataTable } from '../../components/dataTable.tsx'
+import { Moment } from '../../components/moment.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
-import { eventTime } from '../../format.ts'
 import { setUrl } from '../../urlState.ts'
 import { faultText } from '../../view/faultText.ts'
 
@@ -35,7 +35,7 @@ const columns = [
     name: 'at',
     label: 'Received',
     value: ({ at }: Line) => at,
-    show: ({ at }: Line) => <time dateTime={at}>{eventTime(at)}</time>,
+    show: ({ at }: Line) => <Moment at={at} />,
   },
   {
     name: 'outcome',

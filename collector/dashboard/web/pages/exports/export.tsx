@@ -3,6 +3,7 @@ import { api, type Export, type ExportRun } from '../../api.ts'
 import { records } from '../../components/amounts.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { ConfirmDialog } from '../../components/confirmDialog.tsx'
+import { Moment } from '../../components/moment.tsx'
 import { Page, Section } from '../../components/page.tsx'
 import { PagedTable } from '../../components/pagedTable.tsx'
 import { exactTime } from '../../components/time.ts'
@@ -10,8 +11,7 @@ import { toast } from '../../components/toast.tsx'
 import { useProjectPath } from '../../projectPath.ts'
 import { go, Link } from '../../router.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
-import { useListQuery, useQuery } from '../../useQuery.ts'
-import { useRepeat } from '../../useRepeat.ts'
+import { useListQuery, useQuery, useRepeat } from '../../useQuery.ts'
 import { destinationNames, formatNames } from '../integrations/destinationFields.ts'
 import { Failures } from './failures.tsx'
 import { RunDialog } from './runDialog.tsx'
@@ -143,7 +143,7 @@ const runColumns = [
     name: 'requested',
     label: 'Requested',
     value: ({ requested_at }: ExportRun) => requested_at,
-    show: ({ requested_at }: ExportRun) => exactTime(requested_at),
+    show: ({ requested_at }: ExportRun) => <Moment at={requested_at} />,
   },
   {
     name: 'status',

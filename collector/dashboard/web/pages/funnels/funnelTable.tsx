@@ -1,6 +1,6 @@
 import type { Answer } from '../../../../api/client/index.ts'
 import { CsvButton } from '../../components/csvButton.tsx'
-import { ShareBar } from '../../components/shareBar.tsx'
+import { ShareBar } from '../../components/figureMarks.tsx'
 import { percent, wholeNumber } from '../../format.ts'
 import { Drilldown } from '../../view/drilldown.tsx'
 import { textOf } from '../../view/filterText.ts'

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { type AnalyticsGoal, api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { CsvButton } from '../../components/csvButton.tsx'
+import { Change } from '../../components/figureMarks.tsx'
 import {
   type Arrangement,
   arranged,
@@ -38,9 +39,15 @@ const arrangement: Arrangement<Goal> = {
 
 /** The goals of a project, with their visitors. */
 export function Goals({ projectId }: { projectId: string }) {
-  const { view, query } = useView(projectId)
+  const { view, query, compared } = useView(projectId)
   const edits = useQuery(() => mayEdit(projectId))
-  const conversions = useQueryOf(JSON.stringify(query), () => api.getAnalyticsConversions(query))
+  const conversions = useQueryOf(JSON.stringify([query, compared]), async () => {
+    const [now, before] = await Promise.all([
+      api.getAnalyticsConversions(query),
+      compared && api.getAnalyticsConversions({ ...query, ...compared }),
+    ])
+    return { goals: now.conversions, before: before?.conversions }
+  })
   const [edited, setEdited] = useState<AnalyticsGoal | 'new' | null>(null)
   const remove = async (name: string) => {
     const { goals, version } = await api.getAnalyticsGoals({ project_id: projectId })
@@ -78,9 +85,9 @@ export function Goals({ projectId }: { projectId: string }) {
       actions={edits.value && add}
     >
       <div class="wide">
-        <ViewBar view={view} hasComparison={false} />
+        <ViewBar view={view} />
         <AsyncView query={conversions}>
-          {({ conversions: goals }) =>
+          {({ goals, before }) =>
             goals.length === 0 ? (
               <div class="empty">
                 <h2>No goals yet</h2>
@@ -94,6 +101,7 @@ export function Goals({ projectId }: { projectId: string }) {
               <GoalsTable
                 projectId={projectId}
                 goals={goals}
+                before={before}
                 isStale={conversions.isStale}
                 {...(edits.value && { edit, remove })}
               />
@@ -126,10 +134,17 @@ interface Changes {
 function GoalsTable({
   projectId,
   goals,
+  before,
   isStale,
   edit,
   remove,
-}: Changes & { projectId: string; goals: readonly Goal[]; isStale: boolean }) {
+}: Changes & {
+  projectId: string
+  goals: readonly Goal[]
+  /** The goals in the compared period; absent without a comparison. */
+  before: readonly Goal[] | undefined
+  isStale: boolean
+}) {
   const hasRevenue = goals.some(({ revenue }) => revenue)
   return (
     <section class={isStale ? 'card headline stale' : 'card headline'} aria-label="Goals">
@@ -161,6 +176,7 @@ function GoalsTable({
               key={goal.name}
               projectId={projectId}
               goal={goal}
+              was={before?.find(({ name }) => name === goal.name)?.visitors}
               hasRevenue={hasRevenue}
               edit={edit}
               remove={remove}
@@ -191,10 +207,17 @@ function GoalsTable({
 function GoalRow({
   projectId,
   goal: { name, filter, visitors, rate, events, revenue },
+  was,
   hasRevenue,
   edit,
   remove,
-}: Changes & { projectId: string; goal: Goal; hasRevenue: boolean }) {
+}: Changes & {
+  projectId: string
+  goal: Goal
+  /** Visitors in the compared period. */
+  was: number | undefined
+  hasRevenue: boolean
+}) {
   return (
     <tr>
       <th scope="row">
@@ -205,6 +228,11 @@ function GoalRow({
         <Drilldown projectId={projectId} page="visitors" filters={[filter]}>
           {wholeNumber(visitors)}
         </Drilldown>
+        {was ? (
+          <span class="change" title={`Before: ${wholeNumber(was)}`}>
+            <Change now={visitors} before={was} />
+          </span>
+        ) : null}
       </td>
       <td>{rate === null ? '–' : percent(rate)}</td>
       <td>

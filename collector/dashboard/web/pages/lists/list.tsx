@@ -3,6 +3,7 @@ import { api, type List } from '../../api.ts'
 import { records } from '../../components/amounts.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { ConfirmDialog } from '../../components/confirmDialog.tsx'
+import { Moment } from '../../components/moment.tsx'
 import { Page, Section } from '../../components/page.tsx'
 import { PagedTable } from '../../components/pagedTable.tsx'
 import { exactTime } from '../../components/time.ts'
@@ -11,8 +12,7 @@ import { counted } from '../../format.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { go, Link } from '../../router.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
-import { useListQuery, useQuery } from '../../useQuery.ts'
-import { useRepeat } from '../../useRepeat.ts'
+import { useListQuery, useQuery, useRepeat } from '../../useQuery.ts'
 import { kindNames } from './kindNames.ts'
 import { UploadDialog } from './uploadDialog.tsx'
 
@@ -128,7 +128,7 @@ const importColumns = [
     name: 'created',
     label: 'Begun',
     value: ({ created_at }: Import) => created_at,
-    show: ({ created_at }: Import) => exactTime(created_at),
+    show: ({ created_at }: Import) => <Moment at={created_at} />,
   },
   {
     name: 'status',

@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { AnalyticsAnnotation } from '../../api.ts'
 import type { DrawnLines } from '../../charts/lines.ts'
+import { Change } from '../../components/figureMarks.tsx'
 import { startOf, tickOf } from '../../format.ts'
+import { changeView } from '../../view/view.ts'
 import { zone } from '../../zone.ts'
 import type { FigureSeries } from './figureSeries.ts'
 import { metricOf } from './metrics.ts'
-import { Change } from './tiles.tsx'
 
 interface Pointed {
   index: number
@@ -14,7 +15,7 @@ interface Pointed {
 
 /**
  * A metric over time, with the compared period in a paler color. The pointer or the arrow keys show both
- * values of a point; the table below has all of them.
+ * values of a point, and a click or Enter opens its days; the table below has all of them.
  */
 export function FigureChart({
   series,
@@ -45,6 +46,7 @@ export function FigureChart({
         format,
         marks: annotations?.map(({ at, text }) => ({ at: Date.parse(at), text })) ?? [],
         point: setPointed,
+        open: (days) => changeView({ period: 'custom', days }),
       })
     })
     return () => {
@@ -56,6 +58,7 @@ export function FigureChart({
   }, [series, annotations])
   const last = values.findLastIndex((value) => value !== null)
   const move = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && pointed) drawn.current?.openAt(pointed.index)
     const from = pointed?.index ?? last + 1
     const to = {
       ArrowLeft: Math.max(0, from - 1),
@@ -110,7 +113,7 @@ function textOf({ metric, interval, starts, values, before }: FigureSeries, inde
 function Tooltip({ series, pointed }: { series: FigureSeries; pointed: Pointed }) {
   const { metric, interval, starts, values, before, unfinished } = series
   const { index, leftPx } = pointed
-  const { name, format } = metricOf(metric)
+  const { name, format, isBad } = metricOf(metric)
   const compared = before?.starts[index]
   const now = values[index] ?? null
   const was = before?.values[index] ?? null
@@ -121,7 +124,7 @@ function Tooltip({ series, pointed }: { series: FigureSeries; pointed: Pointed }
       ref={(element) => element?.style.setProperty('left', `${leftPx}px`)}
     >
       <p class="tooltip-head">
-        {name} {before && <Change metric={metric} now={now} before={was} />}
+        {name} {before && <Change now={now} before={was} isBad={isBad} />}
       </p>
       <p class="now">
         <span>

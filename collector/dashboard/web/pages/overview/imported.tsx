@@ -1,7 +1,7 @@
 import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
-import { ShareBar } from '../../components/shareBar.tsx'
+import { ShareBar } from '../../components/figureMarks.tsx'
 import { wholeNumber } from '../../format.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import type { View, ViewQuery } from '../../view/view.ts'

@@ -2,9 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
 import { usePopover } from '../../components/popover.ts'
-import { counted, wholeNumber } from '../../format.ts'
+import { counted, eventClock, wholeNumber } from '../../format.ts'
 import { isShared } from '../../shared.ts'
-import { useRepeat } from '../../useRepeat.ts'
+import { useRepeat } from '../../useQuery.ts'
 
 /** An event is available after a second, so it is shown within two. */
 const pollMs = 1_000
@@ -62,8 +62,6 @@ export function Live({ projectId, include_bots }: LiveAsked) {
 
 type LiveFigures = Answer<'getAnalyticsLive'>
 
-const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
-
 /** The minutes as a table, the current one first. */
 const Minutes = ({ minutes }: Pick<LiveFigures, 'minutes'>) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
@@ -81,7 +79,7 @@ const Minutes = ({ minutes }: Pick<LiveFigures, 'minutes'>) => (
       <tbody>
         {minutes.toReversed().map(({ start_ms, visitors, page_views, events }) => (
           <tr key={start_ms}>
-            <th scope="row">{timeOfDay.format(start_ms)}</th>
+            <th scope="row">{eventClock(start_ms)}</th>
             <td>{wholeNumber(visitors)}</td>
             <td>{wholeNumber(page_views)}</td>
             <td>{wholeNumber(events)}</td>

@@ -1,59 +1,59 @@
 import { useState } from 'preact/hooks'
 import { AsyncView } from '../../components/asyncView.tsx'
-import { type Column, DataTable } from '../../components/dataTable.tsx'
+import { DataTable } from '../../components/dataTable.tsx'
 import { Dialog } from '../../components/dialog.tsx'
-import { moneyOf, percent, wholeNumber } from '../../format.ts'
+import { wholeNumber } from '../../format.ts'
 import { useQueryOf } from '../../useQuery.ts'
-import { type PanelQuery, readBreakdowns, type Value, valuesMax } from './breakdown.ts'
-import { type Dimension, headOf, type Property, textOf } from './dimensions.ts'
+import type { Window } from '../../view/periods.ts'
+import { type PanelQuery, readBreakdowns, type Values, valuesMax } from './breakdown.ts'
+import { type Dimension, headOf, type Property } from './dimensions.ts'
+import { columnsOf, type Found } from './panelColumns.tsx'
 import { PanelCsv } from './panelCsv.tsx'
-import { Count, ValueName } from './panelRows.tsx'
 import { PropertyChoice } from './propertyChoice.tsx'
 
 const pageRows = 50
 
-const countNames = { events: 'Events', page_views: 'Page views', sessions: 'Sessions' }
-type CountName = keyof typeof countNames
+/** The dimensions whose values are pages. */
+const pageDimensions: readonly Dimension[] = ['page_path', 'entry_page', 'exit_page']
 
-/** The counts that values of a dimension have in addition to visitors. */
-const countsOf = (values: readonly Value[]): CountName[] =>
-  (Object.keys(countNames) as CountName[]).filter((name) => values[0]?.[name] != null)
-
-const goalColumns: Column<Value>[] = [
-  {
-    name: 'converted',
-    label: 'Converted',
-    isNumber: true,
-    value: ({ goal }) => goal?.visitors ?? null,
-    show: ({ goal }) => wholeNumber(goal?.visitors ?? 0),
-  },
-  {
-    name: 'rate',
-    label: 'Rate',
-    isNumber: true,
-    value: ({ goal }) => goal?.rate ?? null,
-    show: ({ goal }) => percent(goal?.rate ?? 0),
-  },
-]
-
-const revenueColumn: Column<Value> = {
-  name: 'revenue',
-  label: 'Revenue',
-  isNumber: true,
-  value: ({ goal }) => goal?.revenue?.value ?? null,
-  show: ({ goal }) => (goal?.revenue ? moneyOf(goal.revenue.value, goal.revenue.currency) : '–'),
+/** Returns the address of the only site; undefined for several, whose pages cannot be told apart. */
+function siteOf(hosts: Values | undefined): string | undefined {
+  const names = (hosts?.values ?? []).flatMap(({ value }) => value ?? [])
+  if (names.length !== 1) return undefined
+  return `${/^(localhost|127\.)/.test(names[0]!) ? 'http' : 'https'}://${names[0]}`
 }
 
-/** All values of a dimension, with search and order. */
+/** Reads all values of a dimension in the period, and in the compared one. */
+async function readFound(
+  query: PanelQuery,
+  compared: Window | null,
+  dimension: Dimension,
+): Promise<Found> {
+  const read = (dimensions: readonly Dimension[], window: Partial<Window> = {}) =>
+    readBreakdowns({ ...query, ...window }, dimensions, valuesMax)
+  const [now, before] = await Promise.all([
+    read(pageDimensions.includes(dimension) ? [dimension, 'page_host'] : [dimension]),
+    compared && read([dimension], compared),
+  ])
+  return {
+    ...now.get(dimension)!,
+    before: before?.get(dimension),
+    site: siteOf(now.get('page_host')),
+  }
+}
+
+/** All values of a dimension, with search and order, and the change against the compared period. */
 export function PanelDetails({
   title,
   query,
+  compared,
   dimension: of,
   visitors,
   close,
 }: {
   title: string
   query: PanelQuery
+  compared: Window | null
   dimension: Dimension
   /** All visitors of the period. */
   visitors: number
@@ -61,57 +61,33 @@ export function PanelDetails({
 }) {
   const [property, choose] = useState<Property | undefined>(undefined)
   const dimension = property ?? of
-  const found = useQueryOf(
-    JSON.stringify([query, dimension]),
-    async () => (await readBreakdowns(query, [dimension], valuesMax)).get(dimension)!,
+  const found = useQueryOf(JSON.stringify([query, compared, dimension]), () =>
+    readFound(query, compared, dimension),
   )
-  const head = headOf(dimension)
-  const columnsFor = (values: readonly Value[]): Column<Value>[] => [
-    {
-      name: 'value',
-      label: head,
-      value: ({ value }) => textOf(dimension, value),
-      show: ({ value }) => <ValueName dimension={dimension} value={value} after={close} />,
-    },
-    ...(['visitors', ...countsOf(values)] as const).map(
-      (of): Column<Value> => ({
-        name: of,
-        label: of === 'visitors' ? 'Visitors' : countNames[of],
-        isNumber: true,
-        value: (row) => row[of],
-        show: (row) => (
-          <Count projectId={query.project_id} dimension={dimension} row={row} of={of} />
-        ),
-      }),
-    ),
-    ...(values[0]?.goal ? goalColumns : []),
-    ...(values[0]?.goal?.revenue ? [revenueColumn] : []),
-    {
-      name: 'share',
-      label: 'Share',
-      isNumber: true,
-      value: (row) => row.visitors,
-      show: (row) => (visitors === 0 ? '–' : percent(row.visitors / visitors)),
-    },
-  ]
   return (
     <Dialog title={`Details of ${title.toLowerCase()}`} close={close} class="wide-dialog">
       {of === 'event_data.name' && (
         <PropertyChoice query={query} chosen={property} choose={choose} />
       )}
       <AsyncView query={found} lines={10}>
-        {({ values, has_more }) => (
+        {(found) => (
           <div>
             <DataTable
-              caption={`${title} by ${head.toLowerCase()}`}
+              caption={`${title} by ${headOf(dimension).toLowerCase()}`}
               prefix={`${dimension}_`}
-              columns={columnsFor(values)}
-              rows={values}
+              columns={columnsOf({
+                dimension,
+                projectId: query.project_id,
+                visitors,
+                found,
+                close,
+              })}
+              rows={found.values}
               keyOf={({ value }) => String(value)}
               pageRows={pageRows}
               empty="Nothing in this period."
             />
-            {has_more && (
+            {found.has_more && (
               <p class="hint">
                 These are the {wholeNumber(valuesMax)} with the most visitors. Filter to see others.
               </p>

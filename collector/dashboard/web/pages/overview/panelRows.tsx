@@ -1,4 +1,4 @@
-import { ShareBar } from '../../components/shareBar.tsx'
+import { ShareBar } from '../../components/figureMarks.tsx'
 import { percent, wholeNumber } from '../../format.ts'
 import { Drilldown } from '../../view/drilldown.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'

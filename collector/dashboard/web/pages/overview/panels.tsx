@@ -5,6 +5,7 @@ import { lazyPage } from '../../lazyPage.tsx'
 import { isShared } from '../../shared.ts'
 import { setUrl, urlChoice, urlValue } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
+import type { Window } from '../../view/periods.ts'
 import type { ViewQuery } from '../../view/view.ts'
 import { readBreakdowns, type Values } from './breakdown.ts'
 import { CountryMap } from './countryMap.tsx'
@@ -41,11 +42,14 @@ const parameterOf = (title: string): string => title.toLowerCase()
 /** The values with the most visitors of several dimensions, one panel each. */
 export function Panels({
   query,
+  compared,
   goal,
   visitors,
   children,
 }: {
   query: ViewQuery
+  /** The window whose visitors details compare; null without a comparison. */
+  compared: Window | null
   /** The name of the goal whose conversions each value has. */
   goal: string | undefined
   /** All visitors of the period. */
@@ -73,6 +77,7 @@ export function Panels({
               )}
               first={breakdowns.get(dimensions[0]!)!}
               query={query}
+              compared={compared}
               goal={goal}
               visitors={visitors}
             />
@@ -89,6 +94,7 @@ function Panel({
   choices,
   first,
   query,
+  compared,
   goal,
   visitors,
 }: {
@@ -96,6 +102,7 @@ function Panel({
   choices: Dimension[]
   first: Values
   query: ViewQuery
+  compared: Window | null
   goal: string | undefined
   visitors: number
 }) {
@@ -150,6 +157,7 @@ function Panel({
         <PanelDetails
           title={title}
           query={{ ...query, goal }}
+          compared={compared}
           dimension={shown}
           visitors={visitors}
           close={() => setUrl({ [open]: '' }, { replace: true })}

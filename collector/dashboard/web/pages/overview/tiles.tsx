@@ -1,3 +1,4 @@
+import { Change } from '../../components/figureMarks.tsx'
 import { changeOf } from '../../format.ts'
 import { isShared } from '../../shared.ts'
 import { type Figures, type Metric, metricOf, metrics } from './metrics.ts'
@@ -62,25 +63,8 @@ function TileChange({
   if (changeOf(now, before) === null) return <span class="tile-change">before: {was}</span>
   return (
     <span class="tile-change number" title={`Before: ${was}`}>
-      <Change metric={metric} now={now} before={before} />
+      <Change now={now} before={before} isBad={metricOf(metric).isBad} />
       <span class="visually-hidden"> compared with {was}</span>
     </span>
   )
-}
-
-/** The change between two values, colored as better or worse; nothing without a comparison. */
-export function Change({
-  metric,
-  now,
-  before,
-}: {
-  metric: Metric
-  now: number | null
-  before: number | null
-}) {
-  const change = changeOf(now, before)
-  if (change === null) return null
-  const isBetter = now! >= before! !== (metricOf(metric).isBad ?? false)
-  // A change that rounds to zero is neither better nor worse.
-  return <span class={/[1-9]/.test(change) ? (isBetter ? 'better' : 'worse') : ''}>{change}</span>
 }

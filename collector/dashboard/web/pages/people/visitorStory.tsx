@@ -6,7 +6,7 @@ import { Cost } from '../../components/cost.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { FreeRecords } from '../../components/freeRecords.tsx'
 import { Skeleton } from '../../components/skeleton.tsx'
-import { counted, duration, eventClock, eventTime } from '../../format.ts'
+import { counted, duration, eventClock, eventTime, wholeNumber } from '../../format.ts'
 import { setUrl } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import { isMeasurement, storyOf, type ToldEvent } from '../../view/eventStory.ts'
@@ -146,7 +146,7 @@ function Session({
               <strong>{action}</strong>
               {detail && <span>{detail}</span>}
               <time dateTime={event.timestamp} title={eventTime(event.timestamp)}>
-                {eventClock(event.timestamp)}
+                {eventClock(Date.parse(event.timestamp))}
               </time>
             </li>
           )
@@ -156,7 +156,7 @@ function Session({
   )
 }
 
-/** The place and the device of the latest event. */
+/** The place and the device of the latest event, and how much the visitor did. */
 function factsOf(events: readonly StoryEvent[]): ComponentProps<typeof Facts>['of'] {
   const { country, city, device_type, browser, os, language } = events[0]!
   return {
@@ -166,6 +166,8 @@ function factsOf(events: readonly StoryEvent[]): ComponentProps<typeof Facts>['o
     Browser: browser,
     'Operating system': os,
     Language: language,
+    Sessions: wholeNumber(new Set(events.map(({ session_id }) => session_id)).size),
+    Pages: wholeNumber(events.filter(({ event_type }) => event_type === 'page_view').length),
     'First event shown': eventTime(events.at(-1)!.timestamp),
     'Last seen': eventTime(events[0]!.timestamp),
   }

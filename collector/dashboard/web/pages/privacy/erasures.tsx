@@ -10,8 +10,7 @@ import { Section } from '../../components/page.tsx'
 import { RelativeTime } from '../../components/relativeTime.tsx'
 import { exactTime } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
-import { useListQuery } from '../../useQuery.ts'
-import { useRepeat } from '../../useRepeat.ts'
+import { useListQuery, useRepeat } from '../../useQuery.ts'
 import { SubjectField, subjectOf } from './subject.tsx'
 
 const askEveryMs = 5_000

@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks'
 import { api, type EventDeletion } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { DataTable } from '../../components/dataTable.tsx'
+import { Moment } from '../../components/moment.tsx'
 import { Section } from '../../components/page.tsx'
 import { exactTime } from '../../components/time.ts'
 import { wholeNumber } from '../../format.ts'
-import { useQuery } from '../../useQuery.ts'
-import { useRepeat } from '../../useRepeat.ts'
+import { useQuery, useRepeat } from '../../useQuery.ts'
 import { textOf } from '../../view/filterText.ts'
 import { DeleteEventsDialog } from './deleteEventsDialog.tsx'
 
@@ -59,7 +59,7 @@ const columns = [
     name: 'requested',
     label: 'Requested',
     value: ({ requested_at }: EventDeletion) => requested_at,
-    show: ({ requested_at }: EventDeletion) => exactTime(requested_at),
+    show: ({ requested_at }: EventDeletion) => <Moment at={requested_at} />,
   },
   {
     name: 'period',

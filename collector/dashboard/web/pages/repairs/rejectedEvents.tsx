@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import { api, type RejectedEvent } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { DataTable } from '../../components/dataTable.tsx'
+import { Moment } from '../../components/moment.tsx'
 import { Section } from '../../components/page.tsx'
-import { exactTime } from '../../components/time.ts'
 import { useQuery } from '../../useQuery.ts'
 import { faultText } from '../../view/faultText.ts'
 import { labelOfValue } from '../../view/labels.ts'
@@ -61,7 +61,7 @@ const columns = [
     name: 'received',
     label: 'Received',
     value: ({ received_at }: RejectedEvent) => received_at,
-    show: ({ received_at }: RejectedEvent) => exactTime(received_at),
+    show: ({ received_at }: RejectedEvent) => <Moment at={received_at} />,
   },
   {
     name: 'type',
