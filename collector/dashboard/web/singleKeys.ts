@@ -8,9 +8,16 @@ export const areSingleKeysOn = (): boolean => localStorage.getItem(name) !== 'of
 
 export const switchSingleKeys = (on: boolean): void => localStorage.setItem(name, on ? 'on' : 'off')
 
-/** Whether a key press is a shortcut: the user is not typing, and no dialog is open. */
-export const isSingleKey = ({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean =>
+/** Whether a key press is a shortcut that nobody handled: the user is not typing, and no dialog is open. */
+export const isSingleKey = ({
+  ctrlKey,
+  metaKey,
+  altKey,
+  target,
+  defaultPrevented,
+}: KeyboardEvent): boolean =>
   areSingleKeysOn() &&
+  !defaultPrevented &&
   !(ctrlKey || metaKey || altKey) &&
   !(target instanceof HTMLElement && target.closest('input, select, textarea')) &&
   !document.querySelector('dialog[open]')

@@ -1,7 +1,7 @@
 import { useId, useState } from 'preact/hooks'
 import { type OwnProject, ownProjects, type Session } from '../api.ts'
 import { Dialog } from '../components/dialog.tsx'
-import { go } from '../router.tsx'
+import { currentSearch, go } from '../router.tsx'
 import {
   accountPlace,
   addressOf,
@@ -11,6 +11,7 @@ import {
   projectPlaces,
 } from '../routes.ts'
 import { useQuery } from '../useQuery.ts'
+import { viewSearch } from '../view/view.ts'
 
 interface Entry {
   name: string
@@ -125,13 +126,15 @@ function entriesOf(
   const { organization } = session
   const { organization_id } = organization
   const isNamed = (place: Place): place is Place & { name: string } => place.name !== undefined
+  const isHere = ({ project_id }: OwnProject) => project_id === projectId
   const ofProject = (project: OwnProject): Entry[] =>
     projectPlaces.filter(isNamed).map((place) => ({
       name: place.name,
       of: project.name,
-      address: projectAddress(organization_id, project.project_id, place),
+      address:
+        projectAddress(organization_id, project.project_id, place) +
+        (place.hasView && isHere(project) ? viewSearch(currentSearch.value) : ''),
     }))
-  const isHere = ({ project_id }: OwnProject) => project_id === projectId
   return [
     ...projects.filter(isHere).flatMap(ofProject),
     ...[...placesFor(session), accountPlace].filter(isNamed).map((place) => ({

@@ -2,9 +2,10 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Session } from '../api.ts'
 import { lazyPage } from '../lazyPage.tsx'
-import { go } from '../router.tsx'
-import { addressOf, placesFor, projectAddress, projectPlaces } from '../routes.ts'
+import { currentSearch, go } from '../router.tsx'
+import { addressOf, type Place, placesFor, projectAddress, projectPlaces } from '../routes.ts'
 import { isSingleKey } from '../singleKeys.ts'
+import { viewSearch } from '../view/view.ts'
 
 /** The open global dialog. */
 const open = signal<'palette' | 'help' | null>(null)
@@ -47,17 +48,15 @@ export function Shortcuts({
   const { organization_id } = session.organization
   useEffect(() => {
     let goPressedAt = Number.NEGATIVE_INFINITY
-    const addresses = new Map<string | undefined, string>(
-      [
-        ...placesFor(session).map(
-          (place) => [place.key, addressOf(organization_id, place)] as const,
-        ),
-        ...projectPlaces.map(
-          (place) =>
-            [place.key, projectId && projectAddress(organization_id, projectId, place)] as const,
-        ),
-      ].filter((entry): entry is [string, string] => Boolean(entry[0] && entry[1])),
-    )
+    const places = new Map<string | undefined, readonly [place: Place, address: string]>([
+      ...placesFor(session).map(
+        (place) => [place.key, [place, addressOf(organization_id, place)]] as const,
+      ),
+      ...(projectId ? projectPlaces : []).map(
+        (place) =>
+          [place.key, [place, projectAddress(organization_id, projectId!, place)]] as const,
+      ),
+    ])
     const listen = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey) {
         event.preventDefault()
@@ -70,15 +69,17 @@ export function Shortcuts({
         open.value = 'help'
         return
       }
-      const address = addresses.get(event.key)
-      if (address && event.timeStamp - goPressedAt < chordMs) {
+      const found = places.get(event.key)
+      if (found && event.timeStamp - goPressedAt < chordMs) {
+        const [{ hasView }, address] = found
         event.preventDefault()
-        go(address)
+        go(hasView ? address + viewSearch(currentSearch.value) : address)
       }
       goPressedAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY
     }
-    addEventListener('keydown', listen)
-    return () => removeEventListener('keydown', listen)
+    // Before the page, so that a letter after `g` is not also a shortcut of the page.
+    addEventListener('keydown', listen, true)
+    return () => removeEventListener('keydown', listen, true)
   }, [session, projectId])
   if (open.value === 'palette')
     return <Palette session={session} projectId={projectId} close={close} />
