@@ -23,6 +23,7 @@ export function JourneyChart({ links, isStale }: { links: Links; isStale: boolea
       <section class="table-wide" tabIndex={0} aria-label="Journeys as a diagram">
         <svg
           class="sankey"
+          ref={(svg) => svg?.style.setProperty('min-width', `${width * scaleMin}px`)}
           viewBox={`0 0 ${width} ${height}`}
           role="img"
           aria-label="From page to page. The table below has the same data."
@@ -68,6 +69,8 @@ export function JourneyChart({ links, isStale }: { links: Links; isStale: boolea
 }
 
 const nodeWidth = 10
+/** A narrower page scrolls the diagram, so that its text stays readable. */
+const scaleMin = 0.85
 
 const columns: Column<Step>[] = [
   {

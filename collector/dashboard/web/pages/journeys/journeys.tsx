@@ -9,17 +9,36 @@ import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { JourneyChart } from './journeyChart.tsx'
 
+const stepsDefault = '4'
+const stepsChoices = ['2', '3', stepsDefault, '6', '8', '10']
+
 /** The paths of sessions from page to page. */
 export function Journeys({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
-  const start = useParams().get('start') ?? undefined
-  const journeys = useQueryOf(JSON.stringify([query, start]), () =>
-    api.getAnalyticsJourneys({ ...query, steps: 4, pages: 6, start }),
+  const params = useParams()
+  const start = params.get('start') ?? undefined
+  const asked = params.get('steps') ?? ''
+  const steps = stepsChoices.includes(asked) ? asked : stepsDefault
+  const journeys = useQueryOf(JSON.stringify([query, start, steps]), () =>
+    api.getAnalyticsJourneys({ ...query, steps: Number(steps), pages: 6, start }),
   )
   return (
     <Page title="Journeys" lead="Paths of sessions from page to page.">
       <div class="wide">
         <ViewBar view={view} hasComparison={false}>
+          <select
+            aria-label="Length"
+            value={steps}
+            onChange={({ currentTarget: { value } }) =>
+              changeParams((params) => params.set('steps', value))
+            }
+          >
+            {stepsChoices.map((count) => (
+              <option key={count} value={count}>
+                {count} steps
+              </option>
+            ))}
+          </select>
           {start !== undefined && (
             <button type="button" onClick={() => changeParams((params) => params.delete('start'))}>
               Start at any page, not at {start}

@@ -41,6 +41,28 @@ export function CohortTable({
             </tr>
           </thead>
           <tbody>
+            {filled.length > 1 && (
+              <tr class="all">
+                <th scope="row">All visitors</th>
+                <td>{wholeNumber(sumOf(filled, ({ visitors }) => visitors))}</td>
+                {after.map((index) => {
+                  // An interval that is still running would lower the share.
+                  const ended = index > 0 && isOpen ? index + 1 : index
+                  const over = filled.filter(({ returned }) => returned.length > ended)
+                  return over.length === 0 ? (
+                    <td key={index} />
+                  ) : (
+                    <Share
+                      key={index}
+                      came={sumOf(over, ({ returned }) => returned[index]!)}
+                      visitors={sumOf(over, ({ visitors }) => visitors)}
+                      interval={interval}
+                      isRunning={false}
+                    />
+                  )
+                })}
+              </tr>
+            )}
             {filled.map(({ start_ms, visitors, returned }) => (
               <tr key={start_ms}>
                 <th scope="row">{startOf(interval, start_ms)}</th>
@@ -75,6 +97,9 @@ export function CohortTable({
     </section>
   )
 }
+
+const sumOf = <Row,>(rows: readonly Row[], of: (row: Row) => number): number =>
+  rows.reduce((sum, row) => sum + of(row), 0)
 
 /** Visitors of a cohort in one interval. The current interval has no share without visitors. */
 function Share({
