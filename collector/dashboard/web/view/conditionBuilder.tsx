@@ -1,8 +1,9 @@
 import { useContext, useId, useState } from 'preact/hooks'
+import type { Params } from '../../../api/client/index.ts'
 import { api } from '../api.ts'
 import { AsyncView } from '../components/asyncView.tsx'
 import { FormContext } from '../components/form.tsx'
-import { useQuery } from '../useQuery.ts'
+import { useQueryOf } from '../useQuery.ts'
 import { type CatalogField, ConditionRow, eventName } from './conditionRow.tsx'
 import { type Condition, readConditions, textOfConditions } from './conditions.ts'
 import { operatorLabels } from './labels.ts'
@@ -37,6 +38,7 @@ export function ConditionBuilder({
   projectId,
   name,
   value,
+  tier = 'web_event',
   hasSessions = false,
   change,
 }: {
@@ -44,13 +46,15 @@ export function ConditionBuilder({
   name: string
   /** field:op:value, with commas between several. */
   value: string
+  /** The tier whose fields are offered. Another tier leaves the conditions as they are. */
+  tier?: Params<'listFields'>['tier']
   /** Whether fields of sessions are offered, whose source replaces the origin of events. */
   hasSessions?: boolean
   change(value: string): void
 }) {
   const id = useId()
   const { faults } = useContext(FormContext)
-  const catalog = useQuery(() => api.listFields({ tier: 'web_event' }))
+  const catalog = useQueryOf(tier, () => api.listFields({ tier }))
   const [rows, setRows] = useState(() => rowsOf(value))
   // The user edits either the rows or the text, so that nothing moves when the text loses the focus.
   const [isText, setIsText] = useState(rows === null)

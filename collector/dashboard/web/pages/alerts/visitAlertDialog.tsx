@@ -5,6 +5,7 @@ import { Checkbox, Select, TextField } from '../../components/fields.tsx'
 import { Form, type Values } from '../../components/form.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
 import { toast } from '../../components/toast.tsx'
+import { ConditionBuilder } from '../../view/conditionBuilder.tsx'
 import { ChannelFields, channelsOf, channelValues } from './channelFields.tsx'
 import { channelsIn, type Receivers, receiversText } from './receivers.ts'
 
@@ -102,7 +103,13 @@ export function VisitAlertDialog({
           options={kindNames}
           onChange={(value) => setKind(value as Kind)}
         />
-        <MatchField kind={kind} audiences={audiences} />
+        <MatchField
+          projectId={projectId}
+          kind={kind}
+          tier={tier}
+          filter={initial.filter ?? ''}
+          audiences={audiences}
+        />
         {!isFullOnly(kind) && (
           <Select
             name="tier"
@@ -141,10 +148,17 @@ const valueNames = {
 } as const
 
 function MatchField({
+  projectId,
   kind,
+  tier,
+  filter,
   audiences,
 }: {
+  projectId: string
   kind: Kind
+  tier: Tier
+  /** The saved filter. */
+  filter: string
   audiences: readonly { id: string; name: string }[]
 }) {
   switch (kind) {
@@ -162,15 +176,17 @@ function MatchField({
       return <TextField name="company_domain" label="Domain" maxLength={253} required />
     case 'profile':
       return (
-        <TextField
+        <ConditionBuilder
+          projectId={projectId}
           name="filter"
-          label="Filter"
-          hint="As field:op:value."
-          maxLength={2000}
-          required
+          value={filter}
+          tier={tier}
+          change={() => {}}
         />
       )
     case 'audience':
+      if (audiences.length === 0)
+        return <p class="hint">The project has no audiences. Create one first.</p>
       return (
         <Select
           name="audience_id"
