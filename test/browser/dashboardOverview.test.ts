@@ -252,6 +252,38 @@ describe('the overview', () => {
     await page.goto(overview())
   })
 
+  test('the text of a filter opens it again, and the other filters stay', async () => {
+    await page.goto(overview('?filter=event_type:eq:search&filter=country:eq:DE'))
+    const chips = page.getByRole('list', { name: 'Filters' })
+    await chips.getByRole('button', { name: 'Event is Search', exact: true }).click()
+    await page.getByRole('heading', { name: 'Filter', exact: true }).waitFor()
+    await expectAccessible(page, 'dialog of a filter')
+    const offers = page.getByRole('group', { name: 'Values' })
+    await offers.getByRole('checkbox', { name: 'Page view' }).check()
+    // What was chosen before comes first.
+    expect(await offers.getByRole('checkbox', { name: 'Search' }).isChecked()).toBe(true)
+    expect(await offers.locator('label').first().textContent()).toContain('Search')
+    await button(page, 'Change filter').click()
+    await eventually(() => new URL(page.url()).searchParams.getAll('filter')).toEqual([
+      'event_type:in:search|page_view',
+      'country:eq:DE',
+    ])
+    await page.goto(overview())
+  })
+
+  test('a letter after g leads to a page with the same period, and is no other key', async () => {
+    await page.goto(overview('?period=days90'))
+    await page.locator('.tile').first().waitFor()
+    const entries = await page.evaluate('history.length')
+    await page.keyboard.press('g')
+    await page.keyboard.press('w')
+    await page.getByRole('heading', { name: 'Web Vitals', level: 1 }).waitFor()
+    expect(new URL(page.url()).search).toBe('?period=days90')
+    expect(await page.evaluate('history.length')).toBe(Number(entries) + 1)
+    await page.goto(overview())
+    await page.locator('.tile').first().waitFor()
+  })
+
   test('a filter on the source of sessions works here, and Events says why it does not work there', async () => {
     await button(page, 'Filter').click()
     await page.getByLabel('Field').selectOption({ label: 'Source' })
@@ -397,6 +429,12 @@ test('retention has a row for each cohort, and turns to days', async () => {
   await page.getByRole('columnheader', { name: 'Same day' }).waitFor()
   await expect.poll(() => page.locator('.cohorts tbody tr').count()).toBeGreaterThan(5)
   expect(new URL(page.url()).searchParams.get('interval')).toBe('day')
+  // The first row adds up the others.
+  const visitors = (await page.locator('.cohorts tbody td:nth-of-type(1)').allTextContents()).map(
+    (text) => Number(text.replace(/\D/g, '')),
+  )
+  const [all, ...cohorts] = visitors
+  expect(all).toBe(cohorts.reduce((sum, count) => sum + count, 0))
 })
 
 test('journeys begin at a page that is clicked; period and filters go along from page to page', async () => {
@@ -409,6 +447,13 @@ test('journeys begin at a page that is clicked; period and filters go along from
     .click()
   await button(page, 'Start at any page, not at /catalogue').waitFor()
   await eventually(() => page.locator('.sankey text').first().textContent()).toMatch(/^\/catalogue/)
+  const columns = () =>
+    page
+      .locator('.sankey rect')
+      .evaluateAll((rects) => new Set(rects.map((rect) => rect.getAttribute('x'))).size)
+  await page.getByLabel('Length').selectOption('2 steps')
+  await eventually(columns).toBe(3)
+  expect(new URL(page.url()).searchParams.get('steps')).toBe('2')
   await page
     .getByRole('navigation', { name: 'Project' })
     .getByRole('link', { name: 'Overview' })

@@ -23,9 +23,14 @@ test('filters are saved as a segment, chosen again on another page, and deleted 
   await page.locator('.tile').first().waitFor()
   await page.getByLabel('Segment').selectOption('Save or edit segments…')
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('Device is Mobile and Country is not FR').waitFor()
+  await dialog.getByText('Device is Mobile and Country is not France').waitFor()
   await dialog.getByLabel('Name').fill('Phones outside France')
   await keepScreenshots(page, 'segment-dialog')
+  // On a phone, the buttons of a segment leave its name room.
+  await page.setViewportSize({ width: 390, height: 844 })
+  const name = dialog.getByText('Phones from search engines', { exact: true })
+  expect((await name.boundingBox())!.width).toBeGreaterThan(150)
+  await page.setViewportSize({ width: 1280, height: 900 })
   await button(page, 'Save segment').click()
   await eventually(() => chips().allTextContents()).toEqual(['Phones outside France×'])
   expect(new URL(page.url()).searchParams.getAll('filter')).toEqual([

@@ -27,7 +27,9 @@ test('no field that people see is named by an abbreviation of the API', () => {
 test.each([
   ['page_path:eq:/thanks', 'Page is /thanks'],
   ['event_type:eq:form_submission', 'Event is Form sent'],
-  ['country:in:DE|FR', 'Country is one of DE, FR'],
+  ['country:in:DE|FR', 'Country is one of Germany, France'],
+  ['page_path:like:%/docs%', 'Page contains /docs'],
+  ['page_path:like:/docs/%', 'Page matches /docs/%'],
   ['event_data.properties.plan:ne:free', 'Property plan is not free'],
   ['is_bot:eq:false,viewport_width:gte:800', 'Bot is no and Window width is at least 800'],
 ])('%s reads "%s"', (filter, text) => {

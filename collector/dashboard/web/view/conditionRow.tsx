@@ -219,8 +219,10 @@ function Values({
   change(values: readonly string[]): void
 }) {
   const id = useId()
-  const [typed, setTyped] = useState(values.length === 1 ? values[0]! : '')
-  const [chosen, setChosen] = useState<readonly string[]>(values.length > 1 ? values : [])
+  const [typed, setTyped] = useState('')
+  const [chosen, setChosen] = useState(values)
+  // Earlier choices come first, whether or not they are offered.
+  const [first] = useState(values)
   const offers = useQueryOf(name, () =>
     // For a field without a list of values the user types one.
     readOffers(projectId, name, field).catch((): Offer[] => []),
@@ -231,7 +233,13 @@ function Values({
     change(text === '' || to.includes(text) ? to : [...to, text])
   }
   const wanted = typed.toLowerCase()
-  const all = offers.isStale ? [] : (offers.value ?? [])
+  const offered = offers.isStale ? [] : (offers.value ?? [])
+  const all = [
+    ...first.map(
+      (value): Offer => offered.find((offer) => offer.value === value) ?? { value, visitors: null },
+    ),
+    ...offered.filter(({ value }) => !first.includes(value)),
+  ]
   const found = all.filter(
     ({ value }) =>
       chosen.includes(value) ||

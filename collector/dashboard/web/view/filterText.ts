@@ -13,6 +13,8 @@ export const textOf = (filter: string): string => splitFilter(filter).map(textOf
 function textOfOne(filter: string): string {
   const [field = '', op = '', ...rest] = filter.split(':')
   const value = rest.join(':')
+  const part = op === 'like' && /^%([^%_\\]+)%$/.exec(value)?.[1]
+  if (part) return `${labelOfField(field)} contains ${part}`
   const values = (op === 'in' ? value.split('|') : [value]).map((one) => labelOfValue(field, one))
   return `${labelOfField(field)} ${operatorLabels[op] ?? op} ${values.join(', ')}`
 }

@@ -1,3 +1,5 @@
+import { countryName } from '../format.ts'
+
 /** The dashboard's labels of fields, operators and events. */
 
 /** Fields of events and people whose name in the API does not say what they are. */
@@ -97,6 +99,7 @@ export const words = (name: string): string => {
 export const labelOfValue = (field: string, value: string): string => {
   if (field === 'event_type') return eventLabels[value] ?? value
   if (field === 'device_type') return words(value)
+  if (field === 'country') return countryName(value)
   if (field === 'source') return originLabels[value] ?? value
   return value === 'true' ? 'yes' : value === 'false' ? 'no' : value
 }

@@ -31,7 +31,7 @@ export function ViewBar({
   /** Further controls of the page. */
   children?: ComponentChildren
 }) {
-  const [isFiltering, setFiltering] = useState(false)
+  const [filtering, setFiltering] = useState<string | null>(null)
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const does = isSingleKey(event) ? viewKeys[event.key] : undefined
@@ -44,15 +44,22 @@ export function ViewBar({
     <div class="view-bar">
       <PeriodPicker view={view} hasComparison={hasComparison} />
       {!isShared() && (
-        <button type="button" onClick={() => setFiltering(true)}>
+        <button type="button" onClick={() => setFiltering('')}>
           Filter
         </button>
       )}
       {!isShared() && <SegmentPicker view={view} />}
       {children}
-      <FilterChips view={view} />
+      <FilterChips view={view} edit={setFiltering} />
       {!isShared() && <BotsLine view={view} visitors={bots} />}
-      {isFiltering && <FilterDialog hasSessions={!ofEvents} close={() => setFiltering(false)} />}
+      {filtering !== null && (
+        <FilterDialog
+          filters={view.filters}
+          value={filtering}
+          hasSessions={!ofEvents}
+          close={() => setFiltering(null)}
+        />
+      )}
     </div>
   )
 }
