@@ -129,7 +129,7 @@ test('a click on the chart opens the day of the point, and Enter that of the cho
   await tooltip().waitFor()
   await chart().press('Enter')
   await eventually(() => it.searchParam('from')).toBe(day(midnight - 6 * dayMs))
-  // The only day of a chart leads nowhere.
+  // The only day of a chart is open already.
   await it.fresh()
   await eventually(() => chart().getAttribute('aria-label')).toMatch('by hour')
   await it.page.locator('.chart canvas').waitFor()

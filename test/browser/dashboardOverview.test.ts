@@ -260,7 +260,7 @@ describe('the overview', () => {
     await expectAccessible(page, 'dialog of a filter')
     const offers = page.getByRole('group', { name: 'Values' })
     await offers.getByRole('checkbox', { name: 'Page view' }).check()
-    // What was chosen before comes first.
+    // Earlier choices come first.
     expect(await offers.getByRole('checkbox', { name: 'Search' }).isChecked()).toBe(true)
     expect(await offers.locator('label').first().textContent()).toContain('Search')
     await button(page, 'Change filter').click()

@@ -120,6 +120,23 @@ test('details tell the change of visitors against the compared period', async ()
   expect(await dialog().getByRole('columnheader', { name: 'Change' }).count()).toBe(0)
 })
 
+test('goals tell the change of their visitors against the compared period', async () => {
+  const { conversions } = await it.analytics<{ conversions: { name: string; visitors: number }[] }>(
+    'conversions',
+    { start_ms: midnight - 6 * dayMs, end_ms: midnight - 3 * dayMs },
+  )
+  const reached = conversions.filter(({ visitors }) => visitors > 0)
+  expect(reached.length).toBeGreaterThan(0)
+  const period = `?period=custom&from=${day(midnight - 3 * dayMs)}&to=${day(midnight - dayMs)}`
+  await it.page.goto(it.pageOf('goals', period))
+  for (const { name, visitors } of reached) {
+    const change = it.page.getByRole('row', { name: new RegExp(name) }).locator('.change')
+    await eventually(() => change.getAttribute('title')).toBe(
+      `Before: ${visitors.toLocaleString('en')}`,
+    )
+  }
+})
+
 test('a panel is turned to another dimension; CSV is behind its menu, which Escape closes', async () => {
   await it.panel('Pages').getByRole('button', { name: 'Entry', exact: true }).click()
   await it.panel('Pages').getByRole('columnheader', { name: 'Entry page' }).waitFor()

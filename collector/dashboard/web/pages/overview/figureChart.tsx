@@ -15,7 +15,7 @@ interface Pointed {
 
 /**
  * A metric over time, with the compared period in a paler color. The pointer or the arrow keys show both
- * values of a point, and a click or Enter opens its days; the table below has all of them.
+ * values of a point. A click or Enter opens its days. The table below has all values.
  */
 export function FigureChart({
   series,

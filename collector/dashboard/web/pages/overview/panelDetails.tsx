@@ -16,7 +16,7 @@ const pageRows = 50
 /** The dimensions whose values are pages. */
 const pageDimensions: readonly Dimension[] = ['page_path', 'entry_page', 'exit_page']
 
-/** Returns the address of the only site; undefined for several, whose pages cannot be told apart. */
+/** Returns the address of the only site; undefined for several, because a page does not name its site. */
 function siteOf(hosts: Values | undefined): string | undefined {
   const names = (hosts?.values ?? []).flatMap(({ value }) => value ?? [])
   if (names.length !== 1) return undefined
