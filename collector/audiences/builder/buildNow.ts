@@ -9,6 +9,7 @@ import { countEvents } from './countEvents.ts'
 import { singlesOut } from './decidedMembers.ts'
 import { insertMembers } from './insertMembers.ts'
 import { interestPlanOf } from './intentMatchesQuery.ts'
+import { stepSettings } from './stepSettings.ts'
 import { countBuckets, countMembers, noBuckets } from './storedMembers.ts'
 import { isPredictive } from './usedObjects.ts'
 
@@ -78,7 +79,7 @@ async function buildWith(
       ? await countBuckets(clickhouse, parsed.entity, buildId, interest)
       : noBuckets,
     isPredictive: await isPredictive(postgres, parsed, usedBuilds),
-    singlesOut: await singlesOut(clickhouse, { ...ofAll, below: null }),
+    singlesOut: await singlesOut(clickhouse, { ...ofAll, below: null }, stepSettings),
   }
   await lease.inTransaction((client) => completeBuild(client, buildId, completed))
   return count

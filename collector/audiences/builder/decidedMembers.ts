@@ -21,15 +21,17 @@ interface Part {
  * about fewer than 25 members who meet it. A number without this condition then tells who they are. Each value of `in`,
  * the value that `ne` excludes and the bound of a comparison is a condition, too. Otherwise two definitions that differ
  * in such a value would single out its members. A definition with more values than fit in 64 bits counts as revealing,
- * and so does one with leaves other than by profile and intent.
+ * and so does one with leaves other than by profile and intent. `settings` are those of the statement.
  */
 export async function singlesOut(
   reader: Pick<ClickHouse, 'rows'>,
   plan: DecisionPlan,
+  settings = '',
 ): Promise<boolean> {
   const parts = partsOf(plan.parsed)
   if (parts === null) return true
-  const [found] = await reader.rows<{ fewest: number }>(fewestDecidedQuery(plan, parts))
+  const { sql, params } = fewestDecidedQuery(plan, parts)
+  const [found] = await reader.rows<{ fewest: number }>({ sql: `${sql}\n${settings}`, params })
   return found!.fewest < alikeMin
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
+import { ApiError } from '../../api/http/errors.ts'
 import { alikeMin, isOfChosenPeople, sampleMembersMin } from '../../events/query/freeAnswers.ts'
 import { erasedHems, everywhere } from '../../events/query/suppressedPeople.ts'
 import { readCompanies } from '../../identity/store/companies.ts'
@@ -62,8 +63,8 @@ export async function takeSample(
     hiddenFrom: everywhere,
     erased: await erasedHems(postgres, everywhere),
   }
-  const isNarrow = (below: number | null) =>
-    isLive && singlesOut(queryExecutor, { ...ofAll, below })
+  const isNarrow = async (below: number | null) =>
+    isLive && (await singlesOut(queryExecutor, { ...ofAll, below }).catch(asTooHeavy))
   const some = await shareOf(queryExecutor, parsed.entity)
   // An estimate depends on the people of the sample, so few people there are as bad as few people at all.
   const below = some !== null && (await isNarrow(some)) ? null : some
@@ -94,6 +95,12 @@ export async function takeSample(
       ? await peopleRows(queryExecutor, organizationId, shown)
       : await readCompanies(queryExecutor, shown)
   return { sample: rows.map(coarseRow), estimate, meter }
+}
+
+/** Among too many people to read all of them, an estimate is omitted like one of few people. */
+function asTooHeavy(error: unknown): true {
+  if (error instanceof ApiError && error.error === 'query_too_heavy') return true
+  throw error
 }
 
 /** Returns how many of 65,536 shares contain about as many members as are checked; null for all. */
