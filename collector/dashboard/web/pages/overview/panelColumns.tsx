@@ -92,7 +92,7 @@ export function columnsOf({
       show: ({ value }) => (
         <>
           <ValueName dimension={dimension} value={value} after={close} />{' '}
-          {site && value && (
+          {site && value?.startsWith('/') && (
             <a href={site + value} target="_blank" rel="noreferrer" aria-label={`Open ${value}`}>
               ↗
             </a>

@@ -18,7 +18,7 @@ const pageDimensions: readonly Dimension[] = ['page_path', 'entry_page', 'exit_p
 
 /** Returns the address of the only site; undefined for several, because a page does not name its site. */
 function siteOf(hosts: Values | undefined): string | undefined {
-  const names = (hosts?.values ?? []).flatMap(({ value }) => value ?? [])
+  const names = (hosts?.values ?? []).flatMap(({ value }) => value || [])
   if (names.length !== 1) return undefined
   return `${/^(localhost|127\.)/.test(names[0]!) ? 'http' : 'https'}://${names[0]}`
 }
