@@ -143,7 +143,12 @@ export async function openEvents({
       clickhouse: readsFrom ? { live: readsFrom, test: readsFrom } : clickhouse,
       postgres: { url: postgresUrl, pool: postgres },
     },
-    { env, now, sendMail, ...(isGuarded ? { hasRateLimits: true } : letIn) },
+    {
+      env,
+      now,
+      sendMail,
+      ...(isGuarded ? { hasRateLimits: env.FOOTFALL_RATE_LIMITS !== 'false' } : letIn),
+    },
   )
 
   const get = (
