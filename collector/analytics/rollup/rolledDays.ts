@@ -71,17 +71,17 @@ export async function readRollup(
     sessionFilters.every(({ field }) => storedSessionFields.includes(field!.name))
   const isFiltered = filters.length + sessionFilters.length > 0
   if (isFiltered && !areStored) return noRollup
-  const [fingerprints, runs] = await Promise.all([
-    readDayFingerprints(
-      reader,
-      [projectId],
-      firstDay - daysBeforeMax,
-      lastDay,
-      lastDay - daysByHour,
-      zone,
-    ),
-    readRuns(reader, projectId, firstDay, lastDay, zone),
-  ])
+  // Most projects are too small to be counted, and fingerprints take longer to read than runs.
+  const runs = await readRuns(reader, projectId, firstDay, lastDay, zone)
+  if (runs.length === 0) return noRollup
+  const fingerprints = await readDayFingerprints(
+    reader,
+    [projectId],
+    firstDay - daysBeforeMax,
+    lastDay,
+    lastDay - daysByHour,
+    zone,
+  )
   const isValid = (run: Run) =>
     run.end <= endMs &&
     run.fingerprint === fingerprintOf(run.of, run, fingerprints, zone) &&
