@@ -154,7 +154,7 @@ export function growth({ growth: sizes, log }: Bench): Promise<Row[]> {
 
 /** The window that has 10 M of 100 M events is measured next to a reader and a writer, too. */
 const besideDays = 30
-const page: Read = { path: 'events', query: { limit: '1000' }, target: '' }
+const page = { path: 'events', query: { limit: '1000' } }
 const writtenPerSecond = 200
 const writerSeconds = 5
 
@@ -257,7 +257,7 @@ async function timesOf(
 
 export function send(
   { url, demo }: Service,
-  { path, query, body, isLive }: Read,
+  { path, query, body, isLive }: Omit<Read, 'target'>,
   newestMs: number,
   window: number,
 ): Promise<Response> {

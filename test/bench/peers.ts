@@ -188,12 +188,7 @@ async function compare(
   window: Window,
 ): Promise<Compared[]> {
   const askOurs: Ask = async () => {
-    const answer = await send(
-      service,
-      { ...reads[question], target: '' },
-      window.endMs,
-      window.days,
-    )
+    const answer = await send(service, reads[question], window.endMs, window.days)
     const body = await answer.text()
     if (!answer.ok) throw new Error(`${answer.status} ${body}`)
     return figuresOf[question](JSON.parse(body) as never)

@@ -65,7 +65,7 @@ const arrivingMs = 10 * 60_000
 
 /**
  * Runs up to a thousand requested deletions at once, because a mutation of a large table costs the same for one pixel as
- * for many. ClickHouse accepts no longer lists. A deletion ends when no rows are left and the request is ten minutes
+ * for many. More of them exceed the list that ClickHouse accepts. A deletion ends when no rows are left and the request is ten minutes
  * old. Every collector must also have shipped the events it had accepted by then. Returns true if rows were left.
  */
 export async function deleteRequestedEvents({

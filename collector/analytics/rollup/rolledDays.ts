@@ -63,8 +63,8 @@ export async function readRollup(
   const { projectId, campaignId, pixelId } = scope
   const { startMs, endMs } = window
   const [firstDay, lastDay] = [dayOf(startMs, zone), dayOf(endMs, zone)]
-  const isWhole = startOfDay(firstDay, zone) === startMs
-  if (projectId === null || campaignId !== null || !isWhole) return noRollup
+  const beginsWithDay = startOfDay(firstDay, zone) === startMs
+  if (projectId === null || campaignId !== null || !beginsWithDay) return noRollup
   const areStored =
     bots !== 'only' &&
     filters.every(isStoredFilter) &&

@@ -13,23 +13,28 @@ export const isOfSome = ({ filters, buildId }: Pick<TopicPlan, 'filters' | 'buil
   filters.length > 0 || buildId !== null
 
 /**
- * Whether the number of records would reveal the interest of few people. It does if a filter, or a value that it
- * compares with, decides about fewer than 25 of them. Compare audiences/builder/decidedMembers.ts. The interest in a
- * topic without filters and audience is no such number.
+ * Returns the number of records on all pages, or null if it would reveal the interest of few people. It does if a
+ * filter, or a value that it compares with, decides about fewer than 25 of them. Compare
+ * audiences/builder/decidedMembers.ts. The interest in a topic without filters and audience is no such number.
  */
-export async function singlesOut(
+export async function freeNumber(
   reader: Pick<ClickHouse, 'rows'>,
   plan: TopicPlan,
-): Promise<boolean> {
-  if (!isOfSome(plan)) return false
-  const counted = [plan.filters, ...withSingleValues(plan.filters)]
-  if (counted.length > countedMax) return true
-  for (const filters of counted) {
-    const query = topicQuery({ ...plan, filters, after: null, limit: 1 }, true)
-    const [first] = await reader.rows<TopicRow>(query)
-    if (Number(first?.total ?? 0) < alikeMin) return true
-  }
-  return false
+): Promise<number | null> {
+  const total = await countAll(reader, plan)
+  if (!isOfSome(plan)) return total
+  const others = withSingleValues(plan.filters)
+  if (total < alikeMin || others.length >= countedMax) return null
+  for (const filters of others)
+    if ((await countAll(reader, { ...plan, filters })) < alikeMin) return null
+  return total
+}
+
+/** Returns the number of records on all pages. */
+export async function countAll(reader: Pick<ClickHouse, 'rows'>, plan: TopicPlan): Promise<number> {
+  const query = topicQuery({ ...plan, after: null, limit: 1 }, true)
+  const [first] = await reader.rows<TopicRow>(query)
+  return Number(first?.total ?? 0)
 }
 
 /** Returns the filters once for each value of one of them, which replaces this filter. */

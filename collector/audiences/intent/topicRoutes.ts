@@ -25,7 +25,7 @@ import {
   previewOf,
   tags,
 } from './intentSchemas.ts'
-import { isOfSome, singlesOut } from './narrowNumbers.ts'
+import { countAll, freeNumber, isOfSome } from './narrowNumbers.ts'
 import {
   placeAfter,
   readTopicPlan,
@@ -108,12 +108,14 @@ export const topicRoutes =
             const { queryExecutor, plan } = await open(principal, entity, body, untilClosed(reply))
             const isTest = principal.mode === 'test'
             const isUnchosen = isTest || (!plan.isOfChosen && !(await hasRules(principal)))
+            // Whether a page may tell whether more records follow.
             const isNumberFree = isTest || (isUnchosen && !isOfSome(plan))
 
             if (body.dry_run) {
               const counted = await countedPlan(plan)
-              if (!isUnchosen || (!isTest && (await singlesOut(queryExecutor, counted))))
-                return dryRunAnswer(meter, plan.limit, false)
+              const isNarrow = async () =>
+                !isTest && isOfSome(plan) && (await freeNumber(queryExecutor, counted)) === null
+              if (!isUnchosen || (await isNarrow())) return dryRunAnswer(meter, plan.limit, false)
               // A free number includes people who opted out of the organization, so it may not be exact.
               const isExact = !(await hidesPeople(postgres, organizationId))
               const { rows } = await readTopicRows(queryExecutor, counted, isNumberFree)
@@ -171,16 +173,12 @@ export const topicRoutes =
             if (body.dry_run) return dryRunAnswer(meter, 0)
             const isLive = principal.mode === 'live'
             const shown = { ...plan, loadedOnly: isLive }
-            const counted = { ...(await countedPlan(shown)), limit: 1 }
-            const isWithheld =
-              isLive && (plan.isOfChosen || (await singlesOut(queryExecutor, counted)))
-            const [found, [first]] = isWithheld
-              ? [[], []]
-              : await Promise.all([
-                  queryExecutor.rows<TopicRow>(topicQuery(shown)),
-                  queryExecutor.rows<TopicRow>(topicQuery(counted, true)),
-                ])
-            const count = isWithheld ? null : (first?.total ?? 0)
+            const count =
+              isLive && plan.isOfChosen
+                ? null
+                : await (isLive ? freeNumber : countAll)(queryExecutor, await countedPlan(shown))
+            const found =
+              count === null ? [] : await queryExecutor.rows<TopicRow>(topicQuery(shown))
             const rows = found.slice(0, plan.limit)
             const subjects = await readSubjects(
               queryExecutor,

@@ -75,7 +75,7 @@ export interface ErasureDeps {
 }
 
 /** An erasure that has not ended. */
-export interface Unfinished {
+interface Unfinished {
   erasure_id: string
   organization_id: string | null
   hem: string | null

@@ -111,7 +111,7 @@ describe('a definition', () => {
     ['asks for the interest of one person', { include: { all: [wyk, architect, golfer] } }],
     ['describes one person', { include: { all: [wyk, architect] } }],
     ['excludes one person who has a value', { include: rich, exclude: { all: [wyk, architect] } }],
-    ['does without one person who has another value', { include: { all: [rich, { not: wyk }] } }],
+    ['excludes the town of one person', { include: { all: [rich, { not: wyk }] } }],
     ['adds one person', { include: { any: [ceo, { all: [wyk, architect, rich] }] } }],
     [
       'names the town among others',
