@@ -4,14 +4,12 @@ import { strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { placeQuery } from '../events/query/scopeQuery.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
-import { type BreakdownRow, breakdownsQuery } from './breakdownQuery.ts'
 import { FiguresFilterText, IncludeBots, readFiguresRequest } from './figuresRequest.ts'
+import { type LiveRow, liveQuery, minuteMs } from './liveQuery.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
 import { withoutPersons } from './sharePolicy.ts'
-import { type Totals, totalsQuery } from './totalsQuery.ts'
+import type { Totals } from './totalsQuery.ts'
 
-const minuteMs = 60_000
 const minutes = 30
 const nowMinutes = 5
 const pages = 5
@@ -76,28 +74,33 @@ export const liveRoute =
           now,
         )
         const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
-        const starts = Array.from({ length: minutes }, (_, index) => firstMs + index * minuteMs)
-        const lately = { ...plan, window: { ...plan.window, startMs: now - nowMinutes * minuteMs } }
-        const [[totals], [current], perMinute, topPages] = await Promise.all([
-          queryExecutor.rows<Totals>(totalsQuery(plan)),
-          queryExecutor.rows<Totals>(totalsQuery(lately)),
-          queryExecutor.rows<SeriesRow>(seriesQuery(plan, starts)),
-          queryExecutor.rows<BreakdownRow>(breakdownsQuery(plan, ['page_path'], { limit: pages })),
-        ])
-        const found = new Map(perMinute.map((row) => [row.start_ms, row]))
+        const rows = await queryExecutor.rows<LiveRow>(
+          liveQuery(plan, { sinceMs: now - nowMinutes * minuteMs, limit: minutes }),
+        )
+        const of = (wanted: LiveRow['dimension']) =>
+          rows.filter(({ dimension }) => dimension === wanted)
+        const [all] = of('')
+        const found = new Map(of('minute').map((row) => [Number(row.value) * minuteMs, row]))
         return {
-          visitors_now: current!.visitors,
-          ...totals!,
-          minutes: starts.map(
-            (start_ms) =>
-              found.get(start_ms) ?? { start_ms, visitors: 0, page_views: 0, events: 0 },
-          ),
-          pages: withoutPersons(request.principal, topPages.slice(0, pages)).flatMap(
-            ({ value, visitors, page_views }) =>
+          visitors_now: all?.visitors_since ?? 0,
+          ...countsOf(all),
+          minutes: Array.from({ length: minutes }, (_, index) => {
+            const start_ms = firstMs + index * minuteMs
+            return { start_ms, ...countsOf(found.get(start_ms)) }
+          }),
+          pages: withoutPersons(request.principal, of('page_path'))
+            .flatMap(({ value, visitors, page_views }) =>
               value === null ? [] : [{ page_path: value, visitors, page_views }],
-          ),
+            )
+            .slice(0, pages),
           meta: metaOf(request, plan),
         }
       },
     )
   }
+
+const countsOf = ({ events = 0, visitors = 0, page_views = 0 }: Partial<Totals> = {}): Totals => ({
+  events,
+  visitors,
+  page_views,
+})

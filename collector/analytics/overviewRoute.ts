@@ -17,7 +17,12 @@ import { readRollup } from './rollup/rolledDays.ts'
 import { type SessionTotals, sessionEventTotalsQuery, sessionTotalsQuery } from './sessionsQuery.ts'
 import { selectsSessions } from './sessionsSql.ts'
 import { isShare } from './sharePolicy.ts'
-import { type Totals, totalsQuery } from './totalsQuery.ts'
+import {
+  type Totals,
+  type TotalsWithBots,
+  totalsQuery,
+  totalsWithBotsQuery,
+} from './totalsQuery.ts'
 
 const count = (description: string) => Type.Integer({ description })
 
@@ -97,59 +102,109 @@ export const overviewRoute =
           reply,
         )
         const { queryExecutor, plan } = opened
-        const [overview, bots, previous, imported] = await Promise.all([
-          readOverview(queryExecutor, plan),
-          isShare(request.principal) ? null : readBots(queryExecutor, plan),
+        const [{ overview, bots }, previous, imported] = await Promise.all([
+          readWithBots(queryExecutor, plan),
           request.query.compare ? readOverview(queryExecutor, before(plan)) : null,
           readImportedTotals(queryExecutor, plan),
         ])
-        return { overview, bots, previous, ...imported, meta: metaOf(request, plan) }
+        return {
+          overview,
+          bots: isShare(request.principal) ? null : bots,
+          previous,
+          ...imported,
+          meta: metaOf(request, plan),
+        }
       },
     )
   }
 
 /** Reads the figures of a plan. */
-export async function readOverview(
+export const readOverview = async (
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
-): Promise<Figures> {
-  const { events, visitors, page_views, sessions, viewing_sessions, bounced_sessions, page_ms } =
-    await readTotals(queryExecutor, plan)
-  return {
-    events,
-    visitors,
-    page_views,
-    sessions,
-    bounce_rate: viewing_sessions === 0 ? null : bounced_sessions / viewing_sessions,
-    time_on_page_ms: page_views === 0 ? null : page_ms / page_views,
-  }
+): Promise<Figures> =>
+  isFiltered(plan)
+    ? readFiltered(queryExecutor, plan)
+    : (await readUnfiltered(queryExecutor, plan)).overview
+
+interface WithBots {
+  readonly overview: Figures
+  readonly bots: Totals
 }
 
-async function readTotals(
+/** Reads the figures of a plan, and those of its bots. */
+async function readWithBots(queryExecutor: QueryExecutor, plan: AnalyticsPlan): Promise<WithBots> {
+  if (!isFiltered(plan)) return readUnfiltered(queryExecutor, plan)
+  const [overview, bots] = await Promise.all([
+    readFiltered(queryExecutor, plan),
+    readBots(queryExecutor, plan),
+  ])
+  return { overview, bots }
+}
+
+const isFiltered = ({ filters, sessionFilters = [] }: AnalyticsPlan): boolean =>
+  filters.length + sessionFilters.length > 0
+
+async function readUnfiltered(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
-): Promise<Totals & SessionTotals> {
+): Promise<WithBots> {
   const rollup = await readRollup(queryExecutor, plan)
-  if (selectsSessions(plan)) {
-    const query = sessionEventTotalsQuery(plan, rollup.sessions)
-    const [found] = await queryExecutor.rows<Totals & SessionTotals>(query)
-    return found!
-  }
   const [[totals], [sessions]] = await Promise.all([
-    queryExecutor.rows<Totals>(totalsQuery(plan, rollup.events)),
+    queryExecutor.rows<TotalsWithBots>(totalsWithBotsQuery(plan, rollup.events)),
     queryExecutor.rows<SessionTotals>(sessionTotalsQuery(plan, rollup.sessions)),
   ])
-  return { ...totals!, ...sessions! }
+  return { overview: figuresOf({ ...totals!, ...sessions! }), bots: botsOf(totals!) }
 }
 
-/** Reads the figures of bots in a plan. */
-async function readBots(queryExecutor: QueryExecutor, plan: AnalyticsPlan): Promise<Totals> {
-  // Counts of days tell at once when there are no bots. Bots with filters on sessions must be read from events.
+/** Filters may depend on the position in a session, which bots change. So bots are read by a query of their own. */
+async function readFiltered(queryExecutor: QueryExecutor, plan: AnalyticsPlan): Promise<Figures> {
+  const { sessions: rolled } = await readRollup(queryExecutor, plan)
   if (selectsSessions(plan)) {
-    const all = await readBots(queryExecutor, { ...plan, filters: [], sessionFilters: [] })
-    if (all.events === 0) return all
+    const [found] = await queryExecutor.rows<Totals & SessionTotals>(
+      sessionEventTotalsQuery(plan, rolled),
+    )
+    return figuresOf(found!)
   }
-  const { events } = await readRollup(queryExecutor, plan)
-  const [totals] = await queryExecutor.rows<Totals>(totalsQuery({ ...plan, bots: 'only' }, events))
+  const [[totals], [sessions]] = await Promise.all([
+    queryExecutor.rows<Totals>(totalsQuery(plan)),
+    queryExecutor.rows<SessionTotals>(sessionTotalsQuery(plan, rolled)),
+  ])
+  return figuresOf({ ...totals!, ...sessions! })
+}
+
+/** Reads the figures of bots in a filtered plan. */
+async function readBots(queryExecutor: QueryExecutor, plan: AnalyticsPlan): Promise<Totals> {
+  if (selectsSessions(plan)) {
+    // Counts of days tell at once when there are no bots. Those of selected sessions must be read from events.
+    const all = { ...plan, filters: [], sessionFilters: [] }
+    const { events } = await readRollup(queryExecutor, all)
+    const [found] = await queryExecutor.rows<TotalsWithBots>(totalsWithBotsQuery(all, events))
+    if (found!.bot_events === 0) return botsOf(found!)
+  }
+  const [totals] = await queryExecutor.rows<Totals>(totalsQuery({ ...plan, bots: 'only' }))
   return totals!
 }
+
+const figuresOf = ({
+  events,
+  visitors,
+  page_views,
+  sessions,
+  viewing_sessions,
+  bounced_sessions,
+  page_ms,
+}: Totals & SessionTotals): Figures => ({
+  events,
+  visitors,
+  page_views,
+  sessions,
+  bounce_rate: viewing_sessions === 0 ? null : bounced_sessions / viewing_sessions,
+  time_on_page_ms: page_views === 0 ? null : page_ms / page_views,
+})
+
+const botsOf = ({ bot_events, bot_visitors, bot_page_views }: TotalsWithBots): Totals => ({
+  events: bot_events,
+  visitors: bot_visitors,
+  page_views: bot_page_views,
+})

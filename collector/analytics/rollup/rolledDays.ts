@@ -1,8 +1,11 @@
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Bind } from '../../events/query/bind.ts'
-import { readDayFingerprints } from '../../events/query/dayFingerprints.ts'
+import { type DayFingerprints, readDayFingerprints } from '../../events/query/dayFingerprints.ts'
 import { dayOf, startOfDay } from '../../events/query/localDays.ts'
 import { restMs } from '../../events/query/sessionSplit.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { sharedCalls } from '../../platform/sharedCalls.ts'
+import type { TimeZone } from '../../platform/timeZone.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { isStoredFilter, storedSessionFields } from './countedFields.ts'
 import {
@@ -57,7 +60,7 @@ export const noRollup: Rollup = { events: null, sessions: null, visits: null, ro
  * rows of `counted_sessions` (sessionRows.ts, eventRows.ts), which have the fields of countedFields.ts.
  */
 export async function readRollup(
-  reader: Pick<QueryExecutor, 'rows'>,
+  { clickhouse }: Pick<QueryExecutor, 'clickhouse'>,
   { scope, window, zone, filters, sessionFilters = [], bots }: AnalyticsPlan,
 ): Promise<Rollup> {
   const { projectId, campaignId, pixelId } = scope
@@ -71,17 +74,9 @@ export async function readRollup(
     sessionFilters.every(({ field }) => storedSessionFields.includes(field!.name))
   const isFiltered = filters.length + sessionFilters.length > 0
   if (isFiltered && !areStored) return noRollup
-  // Most projects are too small to be counted, and fingerprints take longer to read than runs.
-  const runs = await readRuns(reader, projectId, firstDay, lastDay, zone)
-  if (runs.length === 0) return noRollup
-  const fingerprints = await readDayFingerprints(
-    reader,
-    [projectId],
-    firstDay - daysBeforeMax,
-    lastDay,
-    lastDay - daysByHour,
-    zone,
-  )
+  const counted = await readCounted(clickhouse, { projectId, firstDay, lastDay, zone })
+  if (!counted) return noRollup
+  const { runs, fingerprints } = counted
   const isValid = (run: Run) =>
     run.end <= endMs &&
     run.fingerprint === fingerprintOf(run.of, run, fingerprints, zone) &&
@@ -89,12 +84,12 @@ export async function readRollup(
   const rolledOf = (thing: CountedThing): RolledDays | null => {
     const valid = runs.filter((run) => run.of === thing && isValid(run))
     const days = new Set(valid.filter(isWholeDay).map(({ day }) => day))
-    const counted = valid
+    const spans = valid
       .filter((run) => isWholeDay(run) || !days.has(run.day))
       .sort((one, other) => one.first - other.first)
-    if (counted.length === 0) return null
-    const scanned = spansBetween(joinSpans(counted), { first: startMs, end: endMs + restMs })
-    return { projectId, firstDay, lastDay, runIds: counted.map(({ run_id }) => run_id), scanned }
+    if (spans.length === 0) return null
+    const scanned = spansBetween(joinSpans(spans), { first: startMs, end: endMs + restMs })
+    return { projectId, firstDay, lastDay, runIds: spans.map(({ run_id }) => run_id), scanned }
   }
   const rows = areStored ? rolledOf('session_rows') : null
   const visits = filters.length > 0 ? null : rows
@@ -106,6 +101,45 @@ export async function readRollup(
     rows,
   }
 }
+
+/** Local days of a project, both inclusive, as days since 1970. */
+interface ProjectDays {
+  readonly projectId: string
+  readonly firstDay: number
+  readonly lastDay: number
+  readonly zone: TimeZone
+}
+
+/** The runs of days and hours, and the fingerprints of their events, which tell the valid ones. */
+interface CountedDays {
+  readonly runs: readonly Run[]
+  readonly fingerprints: DayFingerprints
+}
+
+/**
+ * A page of the dashboard asks for many figures of the same days at once, and a request for several of them. They share
+ * the reads that are running.
+ */
+const readCounted = sharedCalls(
+  async (
+    clickhouse: ClickHouse,
+    { projectId, firstDay, lastDay, zone }: ProjectDays,
+  ): Promise<CountedDays | null> => {
+    // Most projects are too small to be counted, and fingerprints take longer to read than runs.
+    const runs = await readRuns(clickhouse, projectId, firstDay, lastDay, zone)
+    if (runs.length === 0) return null
+    const fingerprints = await readDayFingerprints(
+      clickhouse,
+      [projectId],
+      firstDay - daysBeforeMax,
+      lastDay,
+      lastDay - daysByHour,
+      zone,
+    )
+    return { runs, fingerprints }
+  },
+  ({ projectId, firstDay, lastDay, zone }) => [projectId, firstDay, lastDay, zone.name].join(' '),
+)
 
 /** Returns SQL of the valid rows of a table of counts, for these dimensions. */
 export const rolledRows = (rolled: RolledDays, dimensions: readonly string[], bind: Bind): string =>

@@ -74,7 +74,9 @@ async function figuresOf(
   areCounted: boolean,
 ): Promise<Record<string, number>> {
   const { live } = events.clickhouse
-  const { visits: counted } = areCounted ? await readRollup(live, plan) : { visits: null }
+  const { visits: counted } = areCounted
+    ? await readRollup({ clickhouse: live }, plan)
+    : { visits: null }
   expect(counted !== null).toBe(areCounted)
   const found: Record<string, number> = {}
   const add = (name: string, count: number) => {

@@ -57,7 +57,7 @@ test.each(['UTC', 'America/Los_Angeles', 'Asia/Kathmandu'])(
       for (const filter of [undefined, 'source:eq:Direct', 'country:eq:DE,exit_page:ne:/docs']) {
         const selected = readFiguresFilters(filter)
         const plan = { source: 'pixel' as const, ...selected, bots, scope, window, zone }
-        const { rows } = await readRollup(live, plan)
+        const { rows } = await readRollup({ clickhouse: live }, plan)
         expect(rows!.runIds.length).toBeGreaterThan(8)
         const same = async (queryOf: (rows: RolledDays | null) => Query) => {
           const [counted, scanned] = await Promise.all(
