@@ -9,7 +9,12 @@ import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate, namesOf } from './filterPredicate.ts'
 import { type GoalCounts, goalValue, visitorGoalColumns } from './goalColumns.ts'
 import type { GoalConditions } from './goals.ts'
-import { rolledFigures, rolledSettings, rolledTotalColumns } from './rollup/eventFigures.ts'
+import {
+  type By,
+  rolledFigures,
+  rolledSettings,
+  rolledTotalColumns,
+} from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import { visitorsOfRows } from './sessionRows.ts'
 import { columnOfDimension, storedPayload } from './storedEvents.ts'
@@ -26,6 +31,8 @@ export interface BreakdownAsked {
   readonly limit: number
   /** Counts of days, which have the dimensions. */
   readonly rolled?: RolledDays | null
+  /** The keys of the values that `rolled` is read for; null: all of them (topValues.ts). */
+  readonly keys?: readonly bigint[] | null
   /** Rows of `counted_sessions`, which have the dimensions and the goal. */
   readonly rows?: RolledDays | null
   readonly goal?: GoalConditions | null
@@ -39,7 +46,7 @@ export interface BreakdownAsked {
 export function breakdownsQuery(
   plan: AnalyticsPlan,
   fields: readonly string[],
-  { limit, rolled = null, rows = null, goal = null }: BreakdownAsked,
+  { limit, rolled = null, keys = null, rows = null, goal = null }: BreakdownAsked,
 ): Query {
   const { bind, params } = bindings()
   const payload = rows ? storedPayload(bind) : payloadOf([], bind)
@@ -48,14 +55,8 @@ export function breakdownsQuery(
   const sets = groupingSets(dimensions)
   const select = () => {
     if (rolled) {
-      const by = {
-        dimensions: fields,
-        rolled: ['toString(dimension) AS dimension', 'value'],
-        scanned,
-        groupBy: sets,
-      }
       return `SELECT dimension, value, ${rolledTotalColumns}
-FROM ${rolledFigures(plan, rolled, by, bind)}
+FROM ${rolledFigures(plan, rolled, byFields(fields), bind, keys)}
 GROUP BY dimension, value`
     }
     if (rows) {
@@ -81,6 +82,17 @@ ORDER BY dimension, visitors DESC, events DESC, value
 LIMIT ${bind('UInt32', limit + 1)} BY dimension
 ${rolled || rows ? `${rolledSettings},` : 'SETTINGS'} force_grouping_standard_compatibility = 1`,
     params,
+  }
+}
+
+/** The grouping of counted rows by fields that counts of days have. */
+export function byFields(fields: readonly string[]): By {
+  const dimensions = fields.map(fieldDimension)
+  return {
+    dimensions: fields,
+    rolled: ['toString(dimension) AS dimension', 'value'],
+    scanned: dimensionColumns(dimensions),
+    groupBy: groupingSets(dimensions),
   }
 }
 

@@ -21,6 +21,7 @@ import {
   sessionPagesQuery,
 } from './sessionsQuery.ts'
 import { selectsSessions } from './sessionsSql.ts'
+import { hasCandidates, readTopValues } from './topValues.ts'
 
 export type Breakdowns = Record<string, { values: Value[]; has_more: boolean }>
 
@@ -143,7 +144,11 @@ export async function readFields(
   asked: Asked,
 ): Promise<Breakdowns> {
   if (fields.length === 0) return {}
-  const rows = await queryExecutor.rows<BreakdownRow>(breakdownsQuery(plan, fields, queried(asked)))
+  const { rolled, limit } = asked
+  const rows =
+    rolled && hasCandidates(rolled, limit)
+      ? await readTopValues(queryExecutor, plan, fields, { ...queried(asked), rolled })
+      : await queryExecutor.rows<BreakdownRow>(breakdownsQuery(plan, fields, queried(asked)))
   return byDimension(
     fields,
     rows.map((row) => ({ ...row, sessions: null })),

@@ -11,6 +11,7 @@ import { isStoredFilter, storedSessionFields } from './countedFields.ts'
 import {
   type CountedThing,
   daysBeforeMax,
+  eventsOfDay,
   fingerprintOf,
   isWholeDay,
   type Run,
@@ -26,6 +27,8 @@ export interface RolledDays {
   readonly lastDay: number
   /** The runs of the days and hours whose counts are valid. */
   readonly runIds: readonly string[]
+  /** About how many events the days have, also outside of the counted hours. */
+  readonly events: number
   /**
    * The other times, epoch milliseconds; the last ends half an hour after the window, when its last session
    * has closed.
@@ -89,7 +92,14 @@ export async function readRollup(
       .sort((one, other) => one.first - other.first)
     if (spans.length === 0) return null
     const scanned = spansBetween(joinSpans(spans), { first: startMs, end: endMs + restMs })
-    return { projectId, firstDay, lastDay, runIds: spans.map(({ run_id }) => run_id), scanned }
+    return {
+      projectId,
+      firstDay,
+      lastDay,
+      runIds: spans.map(({ run_id }) => run_id),
+      events: eventsOfDays(new Set(spans.map(({ day }) => day)), fingerprints),
+      scanned,
+    }
   }
   const rows = areStored ? rolledOf('session_rows') : null
   const visits = filters.length > 0 ? null : rows
@@ -101,6 +111,9 @@ export async function readRollup(
     rows,
   }
 }
+
+const eventsOfDays = (days: ReadonlySet<number>, fingerprints: DayFingerprints): number =>
+  [...days].reduce((sum, day) => sum + eventsOfDay(fingerprints, day), 0)
 
 /** Local days of a project, both inclusive, as days since 1970. */
 interface ProjectDays {
