@@ -3,8 +3,6 @@ import type { Bind } from '../../events/query/bind.ts'
 import { type DayFingerprints, readDayFingerprints } from '../../events/query/dayFingerprints.ts'
 import { dayOf, startOfDay } from '../../events/query/localDays.ts'
 import { restMs } from '../../events/query/sessionSplit.ts'
-import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { sharedCalls } from '../../platform/sharedCalls.ts'
 import type { TimeZone } from '../../platform/timeZone.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { isStoredFilter, storedSessionFields } from './countedFields.ts'
@@ -48,6 +46,8 @@ export interface Rollup {
   readonly rows: RolledDays | null
 }
 
+export type SharedReader = Pick<QueryExecutor, 'sharedRows'>
+
 /**
  * Number of days before the window's last day whose hours are also read, because the previous day may not be
  * counted yet.
@@ -63,7 +63,7 @@ export const noRollup: Rollup = { events: null, sessions: null, visits: null, ro
  * rows of `counted_sessions` (sessionRows.ts, eventRows.ts), which have the fields of countedFields.ts.
  */
 export async function readRollup(
-  { clickhouse }: Pick<QueryExecutor, 'clickhouse'>,
+  reader: SharedReader,
   { scope, window, zone, filters, sessionFilters = [], bots }: AnalyticsPlan,
 ): Promise<Rollup> {
   const { projectId, campaignId, pixelId } = scope
@@ -77,7 +77,7 @@ export async function readRollup(
     sessionFilters.every(({ field }) => storedSessionFields.includes(field!.name))
   const isFiltered = filters.length + sessionFilters.length > 0
   if (isFiltered && !areStored) return noRollup
-  const counted = await readCounted(clickhouse, { projectId, firstDay, lastDay, zone })
+  const counted = await readCounted(reader, { projectId, firstDay, lastDay, zone })
   if (!counted) return noRollup
   const { runs, fingerprints } = counted
   const isValid = (run: Run) =>
@@ -130,29 +130,26 @@ interface CountedDays {
 }
 
 /**
- * A page of the dashboard asks for many figures of the same days at once, and a request for several of them. They share
- * the reads that are running.
+ * Null for projects without counts. A page of the dashboard asks for many figures of the same days at once, and a request
+ * for several of them. They share these reads.
  */
-const readCounted = sharedCalls(
-  async (
-    clickhouse: ClickHouse,
-    { projectId, firstDay, lastDay, zone }: ProjectDays,
-  ): Promise<CountedDays | null> => {
-    // Most projects are too small to be counted, and fingerprints take longer to read than runs.
-    const runs = await readRuns(clickhouse, projectId, firstDay, lastDay, zone)
-    if (runs.length === 0) return null
-    const fingerprints = await readDayFingerprints(
-      clickhouse,
-      [projectId],
-      firstDay - daysBeforeMax,
-      lastDay,
-      lastDay - daysByHour,
-      zone,
-    )
-    return { runs, fingerprints }
-  },
-  ({ projectId, firstDay, lastDay, zone }) => [projectId, firstDay, lastDay, zone.name].join(' '),
-)
+async function readCounted(
+  { sharedRows: rows }: SharedReader,
+  { projectId, firstDay, lastDay, zone }: ProjectDays,
+): Promise<CountedDays | null> {
+  // Most projects are too small to be counted, and fingerprints take longer to read than runs.
+  const runs = await readRuns({ rows }, projectId, firstDay, lastDay, zone)
+  if (runs.length === 0) return null
+  const fingerprints = await readDayFingerprints(
+    { rows },
+    [projectId],
+    firstDay - daysBeforeMax,
+    lastDay,
+    lastDay - daysByHour,
+    zone,
+  )
+  return { runs, fingerprints }
+}
 
 /** Returns SQL of the valid rows of a table of counts, for these dimensions. */
 export const rolledRows = (rolled: RolledDays, dimensions: readonly string[], bind: Bind): string =>

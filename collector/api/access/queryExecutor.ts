@@ -7,6 +7,7 @@ import type {
   Query,
   ResultStream,
 } from '../../platform/clickhouse/client.ts'
+import { type SharedCalls, sharedCalls } from '../../platform/sharedCalls.ts'
 import { ClickHouseRefused } from '../../platform/storeErrors.ts'
 import { busy, ClientDisconnected, queryTooHeavy } from '../http/errors.ts'
 import { ConcurrencyLimiter, type ConcurrencyLimits } from './concurrencyLimiter.ts'
@@ -23,6 +24,11 @@ export interface QueryExecutor {
   readonly signal: AbortSignal
   /** Runs a query and parses its rows. Use it for small results: above 64 MB it throws 400 "query_too_heavy". */
   rows<Row>(query: Query): Promise<Row[]>
+  /**
+   * The same, but joins an equal query that another request of this organization runs. So it does not end with its caller,
+   * and has the time of a complete request. Callers must not change the rows.
+   */
+  sharedRows<Row>(query: Query): Promise<Row[]>
   /** Runs a query and returns its bytes unparsed. */
   stream(query: Query | ListQuery, format: OutputFormat): Promise<ResultStream>
   /**
@@ -113,27 +119,45 @@ export function createOpenQueryExecutor(
     page: new ConcurrencyLimiter(concurrencyLimits.page),
     scan: new ConcurrencyLimiter(concurrencyLimits.scan),
   }
+  const shared = sharedCalls<unknown[]>()
   return ({ organizationId, mode, caller }, by) => {
     const owner = `${caller?.kind === 'share' ? 'share' : mode} ${organizationId}`
-    return openQueryExecutor(clickhouse[mode], { limiter: limiters[by.effort], owner }, by, limits)
+    const of = { limiter: limiters[by.effort], owner, shared }
+    return openQueryExecutor(clickhouse[mode], of, by, limits)
   }
+}
+
+/** The limits and running queries of an organization. */
+interface Shared {
+  readonly limiter: ConcurrencyLimiter
+  /** The organization, and the kind of its callers. */
+  readonly owner: string
+  readonly shared: SharedCalls<unknown[]>
+}
+
+/** How long a request's queries may run. */
+interface Lifetime {
+  readonly signal: AbortSignal
+  secondsLeft: number
 }
 
 function openQueryExecutor(
   clickhouse: ClickHouse,
-  { limiter, owner }: { limiter: ConcurrencyLimiter; owner: string },
+  { limiter, owner, shared }: Shared,
   by: ReadBy,
   limits: ReadLimits,
 ): QueryExecutor {
   const { signal, effort } = by
-  let secondsLeft = limits.secondsMax
+  const own: Lifetime = { signal, secondsLeft: limits.secondsMax }
 
   const stream = async (
     server: ClickHouse,
     query: Query | ListQuery,
     format: OutputFormat,
     settings: Readonly<Record<string, number>> = {},
+    lifetime = own,
   ): Promise<ResultStream> => {
+    const { signal } = lifetime
     if (signal.aborted) throw callerGone()
     if (!(await limiter.enter(owner, signal))) {
       if (signal.aborted) throw callerGone()
@@ -143,7 +167,7 @@ function openQueryExecutor(
     try {
       const answer = await server.stream(query, format, signal, {
         // A negative value would mean no limit.
-        max_execution_time: Math.max(secondsLeft, 0.1),
+        max_execution_time: Math.max(lifetime.secondsLeft, 0.1),
         max_memory_usage: limits.memoryBytesMax,
         ...(effort === 'scan' && {
           max_threads: limits.scanThreads,
@@ -156,9 +180,23 @@ function openQueryExecutor(
     } catch (error) {
       throw signal.aborted ? callerGone() : toApiError(error, by, limits)
     } finally {
-      secondsLeft -= (performance.now() - startedAt) / 1000
+      lifetime.secondsLeft -= (performance.now() - startedAt) / 1000
       limiter.leave(owner)
     }
+  }
+
+  const rows = async <Row>(
+    server: ClickHouse,
+    query: Query,
+    lifetime: Lifetime,
+  ): Promise<Row[]> => {
+    const settings = { max_result_bytes: parsedBytesMax }
+    const { body } = await stream(server, query, 'JSONEachRow', settings, lifetime)
+    const lines = await text(body)
+    return lines
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Row)
   }
 
   const through = (server: ClickHouse): QueryExecutor => ({
@@ -170,16 +208,14 @@ function openQueryExecutor(
       const { body } = await stream(server, query, format, whileRead)
       return body
     },
-    async rows<Row>(query: Query) {
-      const { body } = await stream(server, query, 'JSONEachRow', {
-        max_result_bytes: parsedBytesMax,
-      })
-      const lines = await text(body)
-      return lines
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as Row)
-    },
+    rows: (query) => rows(server, query, own),
+    sharedRows: <Row>(query: Query) =>
+      shared(server, JSON.stringify([owner, query.sql, query.params]), () =>
+        rows(server, query, {
+          signal: new AbortController().signal,
+          secondsLeft: limits.secondsMax,
+        }),
+      ) as Promise<Row[]>,
   })
   return through(clickhouse)
 }

@@ -13,6 +13,7 @@ import { timeZone, utc } from '../../../collector/platform/timeZone.ts'
 import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
 import { daysMade, pixels, visits } from './oddVisits.ts'
 import { seededNumbers } from './seededNumbers.ts'
+import { readerOf } from './sharedReader.ts'
 
 /** Counts of days compared with a read of every event, after any changes of the events. */
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -153,7 +154,7 @@ async function expectSameConversions(projectId: string): Promise<void> {
   expect(goals.every(isRolledGoal)).toBe(true)
   for (const bots of ['included', 'excluded'] as const) {
     const plan = { source: 'pixel' as const, filters: [], bots, scope, window, zone: utc }
-    const { events: rolled } = await readRollup({ clickhouse: live }, plan)
+    const { events: rolled } = await readRollup(readerOf(live), plan)
     expect(await live.rows(conversionsQuery(plan, goals, { rolled }))).toEqual(
       await live.rows(conversionsQuery(plan, goals)),
     )
@@ -170,17 +171,14 @@ const count = (projectId: string, nowMs = Date.now()) =>
 async function daysCounted(projectId: string): Promise<{ events: number; sessions: number }> {
   const [rollup, withBots] = await Promise.all(
     (['excluded', 'included'] as const).map(async (bots) => {
-      const { events: ofEvents, sessions } = await readRollup(
-        { clickhouse: events.clickhouse.live },
-        {
-          source: 'pixel',
-          filters: [],
-          bots,
-          zone: utc,
-          window: { startMs: firstDay, endMs: midnight },
-          scope: { organizationId, projectId, pixelId: null, campaignId: null },
-        },
-      )
+      const { events: ofEvents, sessions } = await readRollup(readerOf(events.clickhouse.live), {
+        source: 'pixel',
+        filters: [],
+        bots,
+        zone: utc,
+        window: { startMs: firstDay, endMs: midnight },
+        scope: { organizationId, projectId, pixelId: null, campaignId: null },
+      })
       return { events: ofEvents?.runIds.length ?? 0, sessions: sessions?.runIds.length ?? 0 }
     }),
   )
@@ -190,18 +188,15 @@ async function daysCounted(projectId: string): Promise<{ events: number; session
 
 /** The days and hours whose sessions are rows, for a filter on sessions. */
 async function sessionDaysCounted(projectId: string): Promise<number> {
-  const { events: ofEvents, sessions } = await readRollup(
-    { clickhouse: events.clickhouse.live },
-    {
-      source: 'pixel',
-      filters: [],
-      sessionFilters: [{ field: sessionFieldNamed('country')!, op: 'eq', as: 'text', value: 'DE' }],
-      bots: 'excluded',
-      zone: utc,
-      window: { startMs: firstDay, endMs: midnight },
-      scope: { organizationId, projectId, pixelId: null, campaignId: null },
-    },
-  )
+  const { events: ofEvents, sessions } = await readRollup(readerOf(events.clickhouse.live), {
+    source: 'pixel',
+    filters: [],
+    sessionFilters: [{ field: sessionFieldNamed('country')!, op: 'eq', as: 'text', value: 'DE' }],
+    bots: 'excluded',
+    zone: utc,
+    window: { startMs: firstDay, endMs: midnight },
+    scope: { organizationId, projectId, pixelId: null, campaignId: null },
+  })
   expect(ofEvents).toBeNull()
   return sessions?.runIds.length ?? 0
 }
@@ -281,20 +276,17 @@ test.each([
       countDays(events.clickhouse.live, projectId, { min: { day: 1, hours: 1 }, nowMs, zone })
     const local = { zone, from }
     await countAt(zone.instantOf(from + 4.4 * dayMs))
-    const { events: rolled, sessions } = await readRollup(
-      { clickhouse: events.clickhouse.live },
-      {
-        source: 'pixel',
-        filters: [],
-        bots: 'excluded',
-        zone,
-        window: {
-          startMs: zone.instantOf(from),
-          endMs: zone.instantOf(from + 4.4 * dayMs),
-        },
-        scope: { organizationId, projectId, pixelId: null, campaignId: null },
+    const { events: rolled, sessions } = await readRollup(readerOf(events.clickhouse.live), {
+      source: 'pixel',
+      filters: [],
+      bots: 'excluded',
+      zone,
+      window: {
+        startMs: zone.instantOf(from),
+        endMs: zone.instantOf(from + 4.4 * dayMs),
       },
-    )
+      scope: { organizationId, projectId, pixelId: null, campaignId: null },
+    })
     // Four days, and the hours of the last.
     expect(rolled!.runIds.length).toBeGreaterThan(8)
     expect(sessions!.runIds.length).toBeGreaterThan(8)

@@ -25,6 +25,7 @@ import {
 import { utc } from '../../../collector/platform/timeZone.ts'
 import { eventOf, openEvents, organizationId, projectId, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
+import { readerOf } from './sharedReader.ts'
 
 /** Figures estimated from a sample of the visitors, against the exact ones. */
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -74,9 +75,7 @@ async function figuresOf(
   areCounted: boolean,
 ): Promise<Record<string, number>> {
   const { live } = events.clickhouse
-  const { visits: counted } = areCounted
-    ? await readRollup({ clickhouse: live }, plan)
-    : { visits: null }
+  const { visits: counted } = areCounted ? await readRollup(readerOf(live), plan) : { visits: null }
   expect(counted !== null).toBe(areCounted)
   const found: Record<string, number> = {}
   const add = (name: string, count: number) => {

@@ -14,6 +14,7 @@ import { timeZone } from '../../../collector/platform/timeZone.ts'
 import { openEvents, organizationId } from '../events/harness.ts'
 import { visits } from './oddVisits.ts'
 import { seededNumbers } from './seededNumbers.ts'
+import { readerOf } from './sharedReader.ts'
 
 /** Goals in the rows of counted sessions, compared with a read of every event. */
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -57,7 +58,7 @@ test.each(['UTC', 'America/Los_Angeles', 'Asia/Kathmandu'])(
       for (const filter of [undefined, 'source:eq:Direct', 'country:eq:DE,exit_page:ne:/docs']) {
         const selected = readFiguresFilters(filter)
         const plan = { source: 'pixel' as const, ...selected, bots, scope, window, zone }
-        const { rows } = await readRollup({ clickhouse: live }, plan)
+        const { rows } = await readRollup(readerOf(live), plan)
         expect(rows!.runIds.length).toBeGreaterThan(8)
         const same = async (queryOf: (rows: RolledDays | null) => Query) => {
           const [counted, scanned] = await Promise.all(

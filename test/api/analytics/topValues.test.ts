@@ -10,6 +10,7 @@ import type { Query } from '../../../collector/platform/clickhouse/client.ts'
 import { utc } from '../../../collector/platform/timeZone.ts'
 import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
+import { readerOf } from './sharedReader.ts'
 
 /** Top lists whose visitors are merged for candidates alone, against those of all values. */
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -71,7 +72,7 @@ const planOf = (projectId: string): AnalyticsPlan => ({
 async function readBoth(projectId: string, limit: number) {
   const { live } = events.clickhouse
   const plan = planOf(projectId)
-  const { events: rolled } = await readRollup({ clickhouse: live }, plan)
+  const { events: rolled } = await readRollup(readerOf(live), plan)
   const asked = { limit, rolled: rolled! }
   let statements = 0
   const queryExecutor = {

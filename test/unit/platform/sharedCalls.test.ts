@@ -3,15 +3,16 @@ import { sharedCalls } from '../../../collector/platform/sharedCalls.ts'
 
 function countedCalls() {
   const ends: ((fails?: boolean) => void)[] = []
-  const call = sharedCalls(
-    (_owner: object, asked: string) =>
-      new Promise<string>((resolve, reject) =>
-        ends.push((fails) =>
-          fails ? reject(new Error(asked)) : resolve(`${asked} ${ends.length}`),
+  const share = sharedCalls<string>()
+  const call = (owner: object, key: string) =>
+    share(
+      owner,
+      key,
+      () =>
+        new Promise((resolve, reject) =>
+          ends.push((fails) => (fails ? reject(new Error(key)) : resolve(`${key} ${ends.length}`))),
         ),
-      ),
-    (asked) => asked,
-  )
+    )
   return { call, ends }
 }
 
