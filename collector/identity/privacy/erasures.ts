@@ -174,6 +174,20 @@ async function readUnfinished(postgres: Postgres): Promise<Unfinished[]> {
   return rows
 }
 
+/** Reads all unfinished erasures, a part at a time: the next round of carryOutErasures may finish any of them. */
+async function* everyUnfinished(postgres: Postgres): AsyncGenerator<readonly Unfinished[]> {
+  for (let after: string | null = null; ; ) {
+    const { rows }: { rows: Unfinished[] } = await postgres.query<Unfinished>(
+      `SELECT erasure_id, organization_id, hem, cookie_ids, requested_at FROM erasures
+       WHERE finished_at IS NULL AND ($1::uuid IS NULL OR erasure_id > $1) ORDER BY erasure_id LIMIT ${erasuresMax}`,
+      [after],
+    )
+    if (rows.length > 0) yield rows
+    if (rows.length < erasuresMax) return
+    after = rows.at(-1)!.erasure_id
+  }
+}
+
 const eraseMs = 2_000
 
 /**
@@ -202,8 +216,7 @@ export const keepErasing = ({
     async () => {
       // Read before the search, because events shipped during the search may become dead letters.
       const mark = Math.min(oldestWaitingAt(), Date.now())
-      const erasures = await readUnfinished(postgres)
-      if (erasures.length > 0)
+      for await (const erasures of everyUnfinished(postgres))
         dropDeadLetters(deadLetterDirectory, (row) =>
           erasures.some((erasure) => isAbout(erasure, row)),
         )

@@ -100,6 +100,12 @@ test('a collector frees its dead letters of whom an erasure names, whichever mac
     oldestWaitingAt: () => oldest,
     log: { warn() {} },
   })
+  // More erasures than one round carries out come before.
+  await postgres.query(
+    `INSERT INTO erasures (organization_id, cookie_ids, requested_at)
+     SELECT $1, ARRAY[gen_random_uuid()], now() - interval '1 minute' FROM generate_series(1, 1001)`,
+    [organization],
+  )
   const erasedUntil = async () => {
     const { rows } = await postgres.query(
       'SELECT erased_until_ms::float8 AS mark FROM collectors WHERE collector_id = $1',
@@ -120,6 +126,7 @@ test('a collector frees its dead letters of whom an erasure names, whichever mac
     )
   } finally {
     await erasing.stop()
+    await postgres.query('DELETE FROM erasures WHERE organization_id = $1', [organization])
     await postgres.query('DELETE FROM collectors WHERE collector_id = $1', [collectorId])
   }
 })
