@@ -178,7 +178,7 @@ async function storeMatches(
 }
 
 /** Identifies a person of a project on a day, for the charge and for the uniqueness of messages. */
-const personKey = (projectId: string, hem: string, day: string): string =>
+export const personKey = (projectId: string, hem: string, day: string): string =>
   digestId(`visit ${projectId} ${hem} ${day}`)
 
 /** Stores why a rule is paused, or that it is not. */

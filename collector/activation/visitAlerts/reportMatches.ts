@@ -1,14 +1,22 @@
-import { type Field, fieldNamed, fieldsAt } from '../../../schemas/fields.ts'
+import {
+  type Field,
+  fieldNamed,
+  fieldsAt,
+  hemAsNumber,
+  numberAsHem,
+} from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { chargeJob, digestId } from '../../billing/jobCharges.ts'
 import { meterOfTier } from '../../billing/meters.ts'
+import { bindings } from '../../events/query/bind.ts'
 import { eventsQuery } from '../../events/query/eventsQuery.ts'
 import { readFilters } from '../../events/query/filter.ts'
 import type { EventsPlan } from '../../events/query/selection.ts'
 import { restMs } from '../../events/query/sessionSplit.ts'
 import { erasedHems } from '../../events/query/suppressedPeople.ts'
+import { personOf } from '../../identity/store/personSql.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { type MatchDeps, notePause } from './matchVisits.ts'
+import { type MatchDeps, notePause, personKey } from './matchVisits.ts'
 import { type ClaimedMatch, type Row, tellVisit } from './visitMessages.ts'
 
 /** Longer than a report takes: afterwards its process counts as dead, and another one continues. */
@@ -70,8 +78,14 @@ async function reportMatch(
   const { organization_id: organizationId, project_id, tier, match_id } = match
   const reader = openQueryExecutor({ organizationId, mode: 'live' }, { effort: 'page', signal })
   const visitor = await readVisitor(reader, match)
-  // Opted out, erased or unlinked since the match.
-  if (!visitor?.hem || (await erasedHems(postgres, organizationId)).includes(String(visitor.hem)))
+  // Opted out, erased or unlinked since the match. Whom the browser belongs to now may not be who is charged.
+  const hem = String(visitor?.hem ?? '')
+  if (
+    !visitor ||
+    hem === '' ||
+    (await erasedHems(postgres, organizationId)).includes(hem) ||
+    personKey(project_id, await mainHemOf(reader, hem), match.day) !== match.person_key
+  )
     return forget(deps, match)
   const session = await readSession(reader, match, String(visitor.cookie_id), deps.now())
   // Free if this rule or another one has reported the person at this tier today.
@@ -141,6 +155,17 @@ async function readVisitor(reader: QueryExecutor, match: ClaimedMatch): Promise<
     ),
   )
   return row
+}
+
+/** Returns the hem by which a person is matched, from any of their hems. */
+async function mainHemOf(reader: QueryExecutor, hem: string): Promise<string> {
+  const { bind, params } = bindings()
+  const person = personOf(hemAsNumber(bind('String', hem)))
+  const [found] = await reader.rows<{ hem: string }>({
+    sql: `SELECT ${numberAsHem(person)} AS hem`,
+    params,
+  })
+  return found!.hem
 }
 
 const sessionColumns: readonly Field[] = [

@@ -202,6 +202,28 @@ describe('a match', () => {
     expect(await charged(project)).toEqual([{ meter: 'resolution_full_profile', records: 1 }])
   })
 
+  test('is not reported as another person, to whom the browser belongs meanwhile', async () => {
+    const [project, ada, bob] = [await openProject(), await person(), await person()]
+    await rule(project, { kind: 'person', person: ada.hem })
+    await visit(project, ada)
+    await pass()
+    // Ada is free for the rest of the day, and Bob is not.
+    const id = await rule(project, { kind: 'profile', filter: 'resolved:eq:true' })
+    await visit(project, ada)
+    await match()
+    const later = { source: 'loaded', observed_at: new Date(Date.now() + 1_000).toISOString() }
+    await events.know({ links: [linkOf(ada.cookie_id, bob.hem, later)] })
+    await report()
+    expect(await messages(id)).toEqual([])
+    expect(await charged(project)).toEqual([{ meter: 'resolution_full_profile', records: 1 }])
+    await pass()
+    expect((await messages(id)).map(({ data }) => data.visitor.hem)).toEqual([bob.hem])
+    expect(await charged(project)).toEqual([
+      { meter: 'resolution_full_profile', records: 1 },
+      { meter: 'resolution_full_profile', records: 1 },
+    ])
+  })
+
   test('by rules of two tiers costs a record of each', async () => {
     const [project, ada] = [await openProject(), await person()]
     const who = { kind: 'person', person: ada.hem }
