@@ -92,7 +92,7 @@ export const Audience = Type.Object(
     count: Nullable(
       Type.Integer({
         description:
-          'Members of the served build. Null before the first build, and if the count is billed. It is billed for definitions with `event`, `list` or `audience` leaves or with a name. It is also billed for definitions with `intent` if the organization has intent rules, and if a condition decides about fewer than 25 members. Billed reads return the count.',
+          'Members of the served build. Null before the first build, and if the count is billed. It is billed for definitions with `event`, `list` or `audience` leaves or with a name. It is also billed for definitions with `intent` if the organization has intent rules, and if the conditions could describe fewer than 25 people. Billed reads return the count.',
       }),
     ),
     meter: Meter,

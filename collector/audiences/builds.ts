@@ -153,7 +153,7 @@ interface Completed {
   readonly count: number
   readonly bucketCounts: BucketCounts
   readonly isPredictive: boolean
-  /** Whether a condition decides about too few members for a free count. */
+  /** Whether the conditions describe too few people for a free count. */
   readonly singlesOut: boolean
   /** Inputs of the build. */
   readonly inputs: object | null

@@ -27,7 +27,7 @@ export const sampleRoute =
           body: SampleOf,
           querystring: ProjectQuery,
           description:
-            'Requires the project admin role. Returns an estimated size, and at most 25 random members with coarse fields such as job_seniority and company_industry. Free. Therefore both are null for definitions with a billed count: with `event`, `list` or `audience` leaves, or with a name. They are also null with `intent` if the organization has intent rules, and if a condition decides about fewer than 25 members. Each value of `in`, the value of `ne` and the bound of a comparison is such a condition. A sample needs at least 1,000 members.',
+            'Requires the project admin role. Returns an estimated size, and at most 25 random members with coarse fields such as job_seniority and company_industry. Free. Therefore both are null for definitions with a billed count: with `event`, `list` or `audience` leaves, or with a name. They are also null with `intent` if the organization has intent rules, and if the conditions could describe fewer than 25 people. Each value of `in` and of `ne` is a condition for this. Other operators count as describing few, except `is_set` of fields that support no other. A sample needs at least 1,000 members.',
           response: { 200: SampleAnswer },
         },
       },

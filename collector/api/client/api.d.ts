@@ -1438,7 +1438,7 @@ export interface paths {
         put?: never;
         /**
          * Sample an audience
-         * @description Requires the project admin role. Returns an estimated size, and at most 25 random members with coarse fields such as job_seniority and company_industry. Free. Therefore both are null for definitions with a billed count: with `event`, `list` or `audience` leaves, or with a name. They are also null with `intent` if the organization has intent rules, and if a condition decides about fewer than 25 members. Each value of `in`, the value of `ne` and the bound of a comparison is such a condition. A sample needs at least 1,000 members.
+         * @description Requires the project admin role. Returns an estimated size, and at most 25 random members with coarse fields such as job_seniority and company_industry. Free. Therefore both are null for definitions with a billed count: with `event`, `list` or `audience` leaves, or with a name. They are also null with `intent` if the organization has intent rules, and if the conditions could describe fewer than 25 people. Each value of `in` and of `ne` is a condition for this. Other operators count as describing few, except `is_set` of fields that support no other. A sample needs at least 1,000 members.
          */
         post: operations["sampleAudience"];
         delete?: never;
@@ -1698,7 +1698,7 @@ export interface paths {
         put?: never;
         /**
          * Preview people interested in a topic
-         * @description Returns at most 25 masked records and the total number. Never charged, so your own events do not count. Filters, values of a filter or audiences that leave fewer than 25 records show no records and no count. So do audiences of events or lists, and filters that name companies.
+         * @description Returns at most 25 masked records and the total number. Never charged, so your own events do not count. Filters and audiences that could describe fewer than 25 people show no records and no count. So do other operators than eq, ne and in, an audience together with a filter, audiences of events or lists, and filters that name companies.
          */
         post: operations["previewPeopleByTopic"];
         delete?: never;
@@ -1738,7 +1738,7 @@ export interface paths {
         put?: never;
         /**
          * Preview people interested in several topics
-         * @description Returns at most 25 masked records and the total number. Never charged, so your own events do not count. Filters, values of a filter or audiences that leave fewer than 25 records show no records and no count. So do audiences of events or lists, and filters that name companies.
+         * @description Returns at most 25 masked records and the total number. Never charged, so your own events do not count. Filters and audiences that could describe fewer than 25 people show no records and no count. So do other operators than eq, ne and in, an audience together with a filter, audiences of events or lists, and filters that name companies.
          */
         post: operations["previewPeopleByTopics"];
         delete?: never;
@@ -1778,7 +1778,7 @@ export interface paths {
         put?: never;
         /**
          * Preview companies interested in a topic
-         * @description Returns at most 25 masked records and the total number. Never charged, so your own events do not count. Filters, values of a filter or audiences that leave fewer than 25 records show no records and no count. So do audiences of events or lists, and filters that name companies.
+         * @description Returns at most 25 masked records and the total number. Never charged, so your own events do not count. Filters and audiences that could describe fewer than 25 people show no records and no count. So do other operators than eq, ne and in, an audience together with a filter, audiences of events or lists, and filters that name companies.
          */
         post: operations["previewCompaniesByTopic"];
         delete?: never;
@@ -1818,7 +1818,7 @@ export interface paths {
         put?: never;
         /**
          * Preview companies interested in several topics
-         * @description Returns at most 25 masked records and the total number. Never charged, so your own events do not count. Filters, values of a filter or audiences that leave fewer than 25 records show no records and no count. So do audiences of events or lists, and filters that name companies.
+         * @description Returns at most 25 masked records and the total number. Never charged, so your own events do not count. Filters and audiences that could describe fewer than 25 people show no records and no count. So do other operators than eq, ne and in, an audience together with a filter, audiences of events or lists, and filters that name companies.
          */
         post: operations["previewCompaniesByTopics"];
         delete?: never;
@@ -5183,7 +5183,7 @@ export interface components {
             meter: string;
             /** @description Records that the same request would charge; the maximum if `exact` is false. */
             records_to_charge: number;
-            /** @description False if the exact number would reveal data about chosen or few people. Examples: filters by address, filters that leave fewer than 25 records, audiences of events or lists, named companies, intent rules, opt-outs. */
+            /** @description False if the exact number would reveal data about chosen or few people. Examples: filters by address, filters that could describe fewer than 25 people, audiences of events or lists, named companies, intent rules, opt-outs. */
             exact: boolean;
         };
         /** EmailSummary */

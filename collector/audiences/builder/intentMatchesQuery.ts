@@ -46,14 +46,29 @@ export function interestPlanOf({
   today,
   intentWindowDays,
   erased,
+  loadedOnly = false,
 }: Pick<
   MembersPlan,
-  'parsed' | 'organizationId' | 'hiddenFrom' | 'today' | 'intentWindowDays' | 'erased'
+  | 'parsed'
+  | 'organizationId'
+  | 'hiddenFrom'
+  | 'today'
+  | 'intentWindowDays'
+  | 'erased'
+  | 'loadedOnly'
 >): InterestPlan | null {
   const leaves = leavesOf(parsed, 'intent')
   if (leaves.length === 0) return null
   const topics = [...new Set(leaves.flatMap(({ leaf }) => leaf.topics))]
-  return { organizationId, hiddenFrom, topics, today, windowDays: intentWindowDays, erased }
+  return {
+    organizationId,
+    hiddenFrom,
+    topics,
+    today,
+    windowDays: intentWindowDays,
+    erased,
+    loadedOnly,
+  }
 }
 
 function bitsOf({ parsed }: MembersPlan, bind: Bind): string {

@@ -21,6 +21,8 @@ export interface MembersPlan {
   readonly today: number
   /** The number of days that intent leaves read; `today` is the last. */
   readonly intentWindowDays: number
+  /** Whether intent leaves omit the organization's own events; absent: they do not. */
+  readonly loadedOnly?: boolean
   /** The build of each audience in leaves. */
   readonly usedBuilds: ReadonlyMap<string, string>
   /** The lists in leaves. */

@@ -19,7 +19,7 @@ export const DryRunResult = Type.Object(
     }),
     exact: Type.Boolean({
       description:
-        'False if the exact number would reveal data about chosen or few people. Examples: filters by address, filters that leave fewer than 25 records, audiences of events or lists, named companies, intent rules, opt-outs.',
+        'False if the exact number would reveal data about chosen or few people. Examples: filters by address, filters that could describe fewer than 25 people, audiences of events or lists, named companies, intent rules, opt-outs.',
     }),
   },
   { title: 'DryRunResult' },

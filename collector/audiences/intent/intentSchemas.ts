@@ -185,7 +185,7 @@ function previewSchema(record: TSchema) {
   return Type.Object({
     results: Type.Array(record, { maxItems: 25 }),
     count: FullCount(
-      'Number of matching records. Null for people or companies that you chose, and if a filter, or a value of it, leaves fewer than 25.',
+      'Number of matching records. Null for people or companies that you chose, and if filters or an audience could describe fewer than 25.',
     ),
     total: FullCount('The same as `count`.'),
     meta: Type.Object(meta),

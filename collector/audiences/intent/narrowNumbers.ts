@@ -1,21 +1,19 @@
-import { comparedValues } from '../../events/query/comparedValues.ts'
-import type { Filter } from '../../events/query/filter.ts'
 import { alikeMin } from '../../events/query/freeAnswers.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { type DecisionPlan, singlesOut } from '../builder/decidedMembers.ts'
+import { type Leaf, leavesMax } from '../definition/definition.ts'
 import type { TopicPlan } from './topicPlan.ts'
 import { type TopicRow, topicQuery } from './topicQuery.ts'
-
-/** Requests with more filters and values have no free number, because each one is counted. */
-const countedMax = 16
 
 /** Whether a request describes some of the interested people, by filters or by an audience. */
 export const isOfSome = ({ filters, buildId }: Pick<TopicPlan, 'filters' | 'buildId'>): boolean =>
   filters.length > 0 || buildId !== null
 
 /**
- * Returns the number of records on all pages, or null if it would reveal the interest of few people. It does if a
- * filter, or a value that it compares with, decides about fewer than 25 of them. Compare
- * audiences/builder/decidedMembers.ts. The interest in a topic without filters and audience is no such number.
+ * Returns the number of records on all pages, or null if it would reveal the interest of few people. It does if the
+ * definition of an audience with the same conditions would (audiences/builder/decidedMembers.ts). Filters divide the
+ * members of an audience further, so both together have no number. The interest in a topic without filters and
+ * audience is no such number.
  */
 export async function freeNumber(
   reader: Pick<ClickHouse, 'rows'>,
@@ -23,11 +21,10 @@ export async function freeNumber(
 ): Promise<number | null> {
   const total = await countAll(reader, plan)
   if (!isOfSome(plan)) return total
-  const others = withSingleValues(plan.filters)
-  if (total < alikeMin || others.length >= countedMax) return null
-  for (const filters of others)
-    if ((await countAll(reader, { ...plan, filters })) < alikeMin) return null
-  return total
+  if (total < alikeMin) return null
+  if (plan.filters.length === 0) return total
+  if (plan.buildId !== null || plan.filters.length >= leavesMax) return null
+  return (await singlesOut(reader, asDefinition(plan))) ? null : total
 }
 
 /** Returns the number of records on all pages. */
@@ -37,8 +34,28 @@ export async function countAll(reader: Pick<ClickHouse, 'rows'>, plan: TopicPlan
   return Number(first?.total ?? 0)
 }
 
-/** Returns the filters once for each value of one of them, which replaces this filter. */
-const withSingleValues = (filters: readonly Filter[]): Filter[][] =>
-  filters.flatMap((filter) =>
-    comparedValues(filter).map((value) => filters.map((one) => (one === filter ? value : one))),
-  )
+/** Returns the definition of the people whom a request without audience describes. */
+function asDefinition({
+  entity,
+  topics,
+  match,
+  minScore,
+  filters,
+  windowDays,
+  ...plan
+}: TopicPlan): DecisionPlan {
+  const leaves: Leaf[] = [
+    { kind: 'intent', pointer: '', topics, match, minScore },
+    ...filters.map((filter): Leaf => {
+      const field = filter.field!.name
+      return { kind: 'profile', pointer: '', field, conditions: [filter] }
+    }),
+  ]
+  const include = { all: leaves.map((_, leaf) => ({ leaf })) }
+  return {
+    ...plan,
+    parsed: { entity, include, exclude: null, limit: null, leaves },
+    intentWindowDays: windowDays,
+    below: null,
+  }
+}

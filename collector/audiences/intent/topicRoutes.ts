@@ -152,7 +152,7 @@ export const topicRoutes =
               tags,
               operationId: `preview${name}`,
               summary: `Preview ${entity} interested in ${asked}`,
-              description: `Returns at most ${previewMax} masked records and the total number. Never charged, so your own events do not count. Filters, values of a filter or audiences that leave fewer than ${alikeMin} records show no records and no count. So do audiences of events or lists, and filters that name companies.`,
+              description: `Returns at most ${previewMax} masked records and the total number. Never charged, so your own events do not count. Filters and audiences that could describe fewer than ${alikeMin} people show no records and no count. So do other operators than eq, ne and in, an audience together with a filter, audiences of events or lists, and filters that name companies.`,
               body: previewBody,
               response: { 200: Bytes(Type.Union([previewOf[entity], DryRunResult])) },
             },

@@ -17,8 +17,8 @@ import type { Filter } from './filter.ts'
  * bound that does not depend on billed data. Charged reads return them.
  *
  * The caller did not choose a group that only profiles or the operator's intent signals define. Its figures
- * are exact, unless one of its conditions decides about fewer than 25 people. Such a condition could ask for
- * data of a person whose city and job title the caller knows (audiences/builder/decidedMembers.ts).
+ * are exact, unless its conditions could describe fewer than 25 people. A further condition could ask for data of a
+ * person whose city and job title the caller knows (audiences/builder/decidedMembers.ts).
  */
 
 type Entity = 'people' | 'companies'
@@ -36,7 +36,7 @@ interface Definition {
 export const sampleMembersMin = 1_000
 /**
  * A free row appears only if this many people, including its person, have the same values in all requested
- * fields. A free count appears only if each of its conditions decides about this many people.
+ * fields. A free count appears only if its conditions describe no group of fewer people.
  */
 export const alikeMin = 25
 

@@ -508,7 +508,8 @@ describe('a sample', () => {
       }))
     const profiles = [
       ...profilesOf('small.example', 30, 30),
-      ...profilesOf('large.example', 1_200, 5),
+      ...profilesOf('large.example', 1_200, 30),
+      ...profilesOf('middle.example', 100, 50),
     ]
     const lines = profiles.map((profile) => `${JSON.stringify(profile)}\n`).join('')
     await service.stores.live.insertLines(
@@ -555,9 +556,9 @@ describe('a sample', () => {
     })
   })
 
-  test('shows nobody whom a definition tells apart from others', async () => {
+  test('shows 25 also if several conditions tell enough people apart', async () => {
     const { body } = await sampleOf({ any: [at('large.example'), titled('CEO')] })
-    expect(body.estimate.count).toBe(1_200 + 30)
+    expect(body.estimate.count).toBe(1_200 + 30 + 50)
     expect(body.sample).toHaveLength(25)
   })
 

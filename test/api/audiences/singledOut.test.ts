@@ -36,7 +36,21 @@ const target: Person = {
   income_range: 'over 250K',
   score: 90,
 }
-const people = [...others, target]
+/** Many people share a town with one lawyer, and the profession with this lawyer from elsewhere. */
+const neighbours = Array.from({ length: 120 }, (_, n): Person => {
+  const isFromKiel = n < 60
+  return {
+    ...others[n]!,
+    home_city: isFromKiel ? 'Kiel' : 'Bonn',
+    job_title: isFromKiel ? 'Potter' : 'Lawyer',
+    income_range: incomes[n % 2]!,
+    score: n % 4 < 2 ? 50 : null,
+  }
+})
+const lawyerOfKiel: Person = { ...target, home_city: 'Kiel', job_title: 'Lawyer' }
+/** The only person with a rare title that begins like a frequent one, and the youngest one. */
+const rareLawyer: Person = { ...target, job_title: 'Lawyer of the sea', birth_year: 1999 }
+const people = [...others, target, ...neighbours, lawyerOfKiel, rareLawyer]
 
 let intent: Awaited<ReturnType<typeof openIntent>>
 beforeAll(async () => {
@@ -63,6 +77,8 @@ const is = (field: keyof Person, value: unknown, op = 'eq') => ({ profile: { fie
 const ceo = is('job_title', 'CEO')
 const wyk = is('home_city', 'Wyk')
 const architect = is('job_title', 'Architect')
+const kiel = is('home_city', 'Kiel')
+const lawyer = is('job_title', 'Lawyer')
 const rich = is('income_range', 'over 250K')
 const golfer = { intent: { topics: ['golf'] } }
 
@@ -126,6 +142,33 @@ describe('a definition', () => {
     ],
     ['asks for a town without people', { include: { all: [is('home_city', 'Sylt'), rich] } }],
     [
+      'counts two groups that share one person',
+      { include: { all: [{ any: [kiel, lawyer] }, rich] } },
+    ],
+    [
+      'names two values of two fields, which one person has',
+      {
+        include: {
+          all: [
+            is('home_city', ['Kiel', 'Bonn'], 'in'),
+            is('job_title', ['Lawyer', 'Potter'], 'in'),
+            rich,
+          ],
+        },
+      },
+    ],
+    [
+      'leaves a group except one person',
+      { include: { all: [kiel, is('job_title', 'Potter'), rich] } },
+    ],
+    ['compares with a pattern', { include: { all: [is('job_title', 'Lawyer%', 'like'), rich] } }],
+    ['compares by order', { include: { all: [is('birth_year', 1963, 'gte'), rich] } }],
+    [
+      'compares texts by order',
+      { include: { all: [is('job_title', ['Lawyer', 'Potter'], 'between'), rich] } },
+    ],
+    ['asks for any value', { include: { all: [is('job_title', true, 'is_set'), rich] } }],
+    [
       'has more values than can be checked',
       {
         include: {
@@ -175,13 +218,28 @@ describe('the interested people', () => {
     'birth_year:lt:1970',
     'job_title:eq:CEO,home_city:in:Ulm|Wyk',
     'home_city:eq:Sylt',
-    `home_city:in:${Array.from({ length: 17 }, () => 'Ulm').join('|')}`,
+    'home_city:in:Kiel|Bonn,job_title:in:Lawyer|Potter',
+    'home_city:eq:Kiel,job_title:eq:Potter',
+    'job_title:like:Lawyer%',
+    'birth_year:gte:1963',
+    `home_city:in:${Array.from({ length: 63 }, () => 'Ulm').join('|')}`,
   ])('%s are neither shown nor counted for free', async (filter) => {
     expect(await ask('/preview', { filter })).toMatchObject({ results: [], count: null })
     expect(await ask('', { filter, limit: 7, dry_run: true })).toMatchObject({
       records_to_charge: 7,
       exact: false,
     })
+  })
+
+  test('of an audience and a filter are neither shown nor counted', async () => {
+    const id = await intent.create({
+      entity: 'people',
+      include: is('job_title', ['CEO', 'Potter'], 'in'),
+    })
+    await intent.build(id)
+    expect(await ask('/preview', { audience_id: id })).toMatchObject({ count: expect.any(Number) })
+    const filter = 'home_city:eq:Ulm'
+    expect(await ask('/preview', { audience_id: id, filter })).toMatchObject({ count: null })
   })
 
   test('of an audience of few are neither shown nor counted, and a charged page does not tell whether more follow', async () => {

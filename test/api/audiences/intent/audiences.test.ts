@@ -7,7 +7,7 @@ import { projectId } from '../../events/harness.ts'
 import { makeWorld, openIntent, topics } from './harness.ts'
 import { companiesWith, interested, interestOf, peopleWith } from './naive.ts'
 
-const { people, signals } = makeWorld(41, { people: 200, signals: 3_000 })
+const { people, signals } = makeWorld(41, { people: 800, signals: 3_000 })
 let intent: Awaited<ReturnType<typeof openIntent>>
 
 beforeAll(async () => {

@@ -100,7 +100,7 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
 
 /** Why a count is billed (freeAnswers.ts). */
 export const billedReason =
-  'The definition uses events, lists, names or your own intent rules, or one of its conditions leaves fewer than 25 members.'
+  'The definition uses events, lists, names or your own intent rules, or its conditions could describe fewer than 25 people.'
 
 function Figures({ sample: { estimate } }: { sample: Sample }) {
   if (!estimate)
