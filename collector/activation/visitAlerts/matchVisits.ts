@@ -182,7 +182,7 @@ export const personKey = (projectId: string, hem: string, day: string): string =
   digestId(`visit ${projectId} ${hem} ${day}`)
 
 /** Stores why a rule is paused, or that it is not. */
-export async function notePause(
+async function notePause(
   postgres: Postgres,
   { visit_alert_id }: Pick<ActiveRule, 'visit_alert_id'>,
   pausedBy: string | null,

@@ -16,7 +16,7 @@ import { restMs } from '../../events/query/sessionSplit.ts'
 import { erasedHems } from '../../events/query/suppressedPeople.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { type MatchDeps, notePause, personKey } from './matchVisits.ts'
+import { type MatchDeps, personKey } from './matchVisits.ts'
 import { type ClaimedMatch, type Row, tellVisit } from './visitMessages.ts'
 
 /** Longer than a report takes: afterwards its process counts as dead, and another one continues. */
@@ -97,10 +97,8 @@ async function reportMatch(
     meter: meterOfTier[tier],
     records: 1,
   })
-  if (refusal !== null) {
-    await notePause(postgres, match, refusal)
-    return forget(deps, match)
-  }
+  // The next pass notes the pause of each rule. Noted here, it would tell for free that this rule had a match.
+  if (refusal !== null) return forget(deps, match)
   await inTransaction(postgres, async (client) => {
     const { rowCount } = await client.query(
       'UPDATE visit_alert_matches SET event_id = NULL WHERE match_id = $1 AND event_id IS NOT NULL',

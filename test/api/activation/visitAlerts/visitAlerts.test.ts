@@ -430,6 +430,33 @@ test('without budget nothing is sent, whether or not somebody visits, and the ru
   expect(await read(other)).toMatchObject({ paused_by: 'budget_exceeded', last_sent_at: null })
 })
 
+test('a budget that ends between match and message pauses all rules alike', async () => {
+  const [project, ada] = [await openProject(), await person()]
+  const rules = [
+    await rule(project, { kind: 'profile', filter: 'first_name:eq:Ada' }),
+    await rule(project, { kind: 'profile', filter: 'first_name:eq:Bob' }),
+  ]
+  await visit(project, ada)
+  await match()
+  await events.postgres.query(
+    'INSERT INTO project_budgets (project_id, monthly_micros) VALUES ($1, 0)',
+    [project],
+  )
+  await report()
+  const pauses = async () => {
+    const found = await Promise.all(rules.map(read))
+    return found.map(({ paused_by }) => paused_by)
+  }
+  expect(await pauses()).toEqual([null, null])
+  // The budget that a pass reads may be a second old.
+  const passed = async () => {
+    await pass()
+    return pauses()
+  }
+  await expect.poll(passed, { timeout: 20_000 }).toEqual(['budget_exceeded', 'budget_exceeded'])
+  expect(await charged(project)).toEqual([])
+})
+
 test('people who opted out are never reported, not even between match and message', async () => {
   const [project, ada, bob] = [await openProject(), await person(), await person()]
   const id = await rule(project, { kind: 'profile', filter: 'first_name:eq:Ada' })
