@@ -25,7 +25,7 @@ import type { GatheredPage } from './query/pageSplitter.ts'
 import type { EventsQuery } from './query/parseEventsRequest.ts'
 import type { ReadDeps } from './query/readDeps.ts'
 import { readEventHashes } from './query/readPage.ts'
-import { cursorPast, pagesRefusal, readPages } from './query/readPages.ts'
+import { cursorPast, pagesRefusal, type ReadPage, readPages } from './query/readPages.ts'
 import type { EventsPlan } from './query/selection.ts'
 import { jsonRows } from './query/sendRows.ts'
 
@@ -94,7 +94,7 @@ export function createSendPages(deps: ReadDeps, cursors: ListCursors<Cursor>) {
       plan,
       query,
       executor,
-      read: readPages(executor, plan, pages),
+      read: readPages(executor, plan, pages, admitted),
       writeCursor: (cursor) => cursors.write(organizationId, cursor),
     })
     const first = await charged.first()
@@ -107,7 +107,7 @@ interface ChargedPagesOptions extends Pick<PagesRequest, 'plan' | 'query'> {
   /** The admission of the first page. */
   readonly admitted: AdmittedRequest
   readonly executor: QueryExecutor
-  readonly read: AsyncGenerator<GatheredPage>
+  readonly read: AsyncGenerator<ReadPage>
   writeCursor(cursor: Cursor): string
 }
 
@@ -159,7 +159,7 @@ class ChargedPages {
     const settled = await charge(admitted, {
       records: page.records,
       window: plan.window,
-      hashes: () => readEventHashes(executor, planOfPage),
+      hashes: () => page.hashes ?? readEventHashes(executor, planOfPage),
       rows: deliveries(page),
     })
     // A full page of a free repeat must not reveal whether another row follows.

@@ -7,14 +7,20 @@ import type { Effort, QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { contentTypeOf } from '../../api/http/negotiateFormat.ts'
 import { plainSerializer } from '../../api/http/serialization.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
-import { admit, settle } from '../../billing/chargedRequest.ts'
+import {
+  type AdmittedRequest,
+  admit,
+  type ReadRecords,
+  settle,
+} from '../../billing/chargedRequest.ts'
 import { countsAnswer, indexOf, readCounts } from '../query/counts.ts'
 import { eventsQuery } from '../query/eventsQuery.ts'
+import { readUnchanged, requireExpected } from '../query/expectedRecords.ts'
 import { requireFreeFilters } from '../query/freeAnswers.ts'
 import type { ParsedRequest } from '../query/parseEventsRequest.ts'
 import { nameProjects } from '../query/projects.ts'
 import type { ReadDeps } from '../query/readDeps.ts'
-import { readEventHashes } from '../query/readPage.ts'
+import { readEventHashes, readEventRecords, readsPeople } from '../query/readPage.ts'
 import { outputFormat, type RowEncoding, rowEncoding } from '../query/rowEncoding.ts'
 import type { EventsPlan, Selection } from '../query/selection.ts'
 import { readLegacyEvents, readNarrowestScope } from './legacy.ts'
@@ -85,7 +91,7 @@ export const legacyRoutes =
           const by = { effort: 'page', signal, window } as const
           const queryExecutor = deps.openQueryExecutor(principal, by)
           const plan = await nameProjects(queryExecutor, { ...draftPlan, window })
-          const found = await readRows(queryExecutor, plan)
+          const { rows: found, hashes } = await readRowsFor(admitted, queryExecutor, plan)
           const rows = found.slice(0, plan.limit)
           const records = rows.length
           const meter = isSelected
@@ -96,7 +102,7 @@ export const legacyRoutes =
             records,
             meter,
             window,
-            hashes: () => readEventHashes(queryExecutor, plan),
+            hashes,
           })
 
           const meta = {
@@ -166,6 +172,27 @@ export const legacyRoutes =
  * Returns the rows of a page, and one more if there are more. Each is the text of a JSON object with all
  * columns of the plan, because only the meter needs their values.
  */
+/** Reads the rows of a plan and the one after them, and their hashes for a charge that names people. */
+async function readRowsFor(
+  { charge }: AdmittedRequest,
+  queryExecutor: QueryExecutor,
+  plan: EventsPlan,
+): Promise<{ rows: string[] } & Required<Pick<ReadRecords, 'hashes'>>> {
+  if (!charge.isRepeatable || !readsPeople(plan)) {
+    const rows = await readRows(queryExecutor, plan)
+    return { rows, hashes: () => readEventHashes(queryExecutor, plan) }
+  }
+  const { rows, hashes } = await readUnchanged(
+    () => readEventRecords(queryExecutor, plan),
+    async (expected) => {
+      const found = await readRows(queryExecutor, { ...plan, expected })
+      requireExpected(expected, found.length)
+      return found
+    },
+  )
+  return { rows, hashes: () => hashes.slice(0, plan.limit) }
+}
+
 async function readRows(queryExecutor: QueryExecutor, plan: EventsPlan): Promise<string[]> {
   const encoding: RowEncoding = {
     ...rowEncoding(plan, 'json', {

@@ -15,16 +15,17 @@
  * and `_hem_number` if profiles are read. WHERE consists of the selection (filterSql.ts), the cursor,
  * `until`, and redundantBounds. These change no result but let ClickHouse stop early.
  */
-import { type Field, hemNumber, isProfileField } from '../../../schemas/fields.ts'
+import { type Field, fieldNamed, hemNumber, isProfileField } from '../../../schemas/fields.ts'
 import { isTable } from '../../api/http/negotiateFormat.ts'
 import { profileMembers, profileValues, withPerson } from '../../identity/store/profileSql.ts'
 import { profileTexts, runsOf } from '../../identity/store/profileTexts.ts'
-import type { Query } from '../../platform/clickhouse/client.ts'
+import type { ListQuery, Query } from '../../platform/clickhouse/client.ts'
 import { type Bind, bindings } from './bind.ts'
 import { type Column, columnsFrom, selectList, typedColumns, type ValueSql } from './columns.ts'
 import { escapedFormula, escapedText } from './csvFormulas.ts'
 import type { RowKey } from './cursor.ts'
 import { eventsSource, eventsTable } from './eventsSource.ts'
+import { expectedConditions, listsOf, unchangedCondition } from './expectedRecords.ts'
 import { selectionConditions } from './filterSql.ts'
 import { multiProjectBound } from './multiProjectBound.ts'
 import {
@@ -50,7 +51,10 @@ export const rowsShowTheirKey = ({ columns, order }: EventsPlan): boolean =>
   keyColumns(order).every((key) => columns.some(({ name }) => name === key))
 
 /** The query of a page's rows, in its order, and one more row, which shows the caller that there is a next page. */
-export function eventsQuery(plan: EventsPlan, encoding: RowEncoding = plainEncoding): Query {
+export function eventsQuery(
+  plan: EventsPlan,
+  encoding: RowEncoding = plainEncoding,
+): Query | ListQuery {
   const { bind, params } = bindings()
   const { columns } = plan
   const { events, tableQuery } = eventsTable(
@@ -68,10 +72,12 @@ export function eventsQuery(plan: EventsPlan, encoding: RowEncoding = plainEncod
     ? pageWithProfiles(columns, encoding, page)
     : pageInsideProfiles(columns, encoding, page, {
         order: plan.order,
+        isChecked: plan.expected !== undefined,
         ...(isTable(encoding.format) && { typed: typedColumns(plan.sampleNames, bind) }),
       })
   return {
     ...tableQuery,
+    ...(plan.expected && listsOf(plan.expected)),
     sql: sql + boundSettings(plan),
     params: { ...params, ...tableQuery.params },
   }
@@ -80,14 +86,14 @@ export function eventsQuery(plan: EventsPlan, encoding: RowEncoding = plainEncod
 /**
  * Whether one SELECT can both find the rows and read their profiles. ClickHouse then plans one query instead
  * of two, and computes the fields only for the rows of the page. Impossible if a column is computed over all
- * rows (the next page's key), or if rows are removed or joined after they were found. With several shards
+ * rows (the next page's key), or if rows are removed, joined or checked after they were found. With several shards
  * ClickHouse 26.7 crashes on it.
  */
 function isSingleSelect(
-  { columns, filters, distinct }: EventsPlan,
+  { columns, filters, distinct, expected }: EventsPlan,
   encoding: RowEncoding,
 ): boolean {
-  if (encoding.leadsWithNext || isTable(encoding.format)) return false
+  if (expected || encoding.leadsWithNext || isTable(encoding.format)) return false
   if (!columns.some(isProfileField)) return true
   const names = columns.map(({ name }) => name)
   return (
@@ -109,13 +115,13 @@ function pageWithProfiles(
 
 /**
  * The SQL of events with the fields `columns`, in the order of the page. `page` returns the SQL of the events with the
- * columns that it gets. Profiles are read only for its rows.
+ * columns that it gets. Profiles are read only for its rows. `isChecked` requires the expected records.
  */
 export function pageInsideProfiles(
   columns: readonly Field[],
   encoding: RowEncoding,
   page: (inside: readonly Column[]) => string,
-  { order, typed }: { order: Order; typed?: ValueSql },
+  { order, typed, isChecked }: { order: Order; typed?: ValueSql; isChecked: boolean },
 ): string {
   const valueSql: ValueSql =
     typed ?? (encoding.escapesFormulas ? escapedFormula : (_field, sql) => sql)
@@ -127,7 +133,8 @@ export function pageInsideProfiles(
   const inside = [...new Set([...eventFields.map(({ name }) => name), ...keyColumns(order)])].map(
     bare,
   )
-  if (hasProfiles) inside.push({ name: '_hem_number', sql: hemNumber })
+  if (hasProfiles || isChecked) inside.push({ name: '_hem_number', sql: hemNumber })
+  if (isChecked) inside.push(...checkedColumns)
   const next = { name: nextColumn, sql: lastKey(order) }
   return `${hasProfiles ? `WITH ${declared.join(', ')}\n` : ''}SELECT ${selectList([
     ...(encoding.leadsWithNext ? [next] : []),
@@ -135,9 +142,15 @@ export function pageInsideProfiles(
   ])}
 FROM (
 ${page(inside)}
-)${typed ? ' AS page' : ''}
+)${typed ? ' AS page' : ''}${isChecked ? `\nWHERE ${unchangedCondition('_project', '_event', hemFieldSql(fieldNamed('hem')!))}` : ''}
 ${typed ? orderBy(order, 'page') : orderBy(order)}`
 }
+
+/** The key of a record, by names that no column of the answer has. */
+const checkedColumns: readonly Column[] = [
+  { name: '_project', sql: 'project_id' },
+  { name: '_event', sql: 'event_id' },
+]
 
 /**
  * The SELECT list over rows with `_hem_number`, and the expressions of its WITH. It depends on how profiles are encoded
@@ -222,7 +235,7 @@ function pageSql(
   }
   const { declared, from } = eventsSource(plan, [], bind, events)
   const selected = selectList(columns)
-  const all = selectionConditions(plan, bind)
+  const all = [...selectionConditions(plan, bind), ...expectedConditions(plan.expected)]
   const after = [...cursorConditions(plan, bind), ...untilConditions(plan, bind)]
   const offset = plan.offset > 0 ? ` OFFSET ${bind('UInt32', plan.offset)}` : ''
   const limit = `LIMIT ${bind('UInt32', plan.limit + 1)}${offset}`

@@ -1,11 +1,18 @@
-import { type Field, fieldNamed, isIdentityField } from '../../../schemas/fields.ts'
+import { fieldNamed, isIdentityField } from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { busy } from '../../api/http/errors.ts'
 import { type Format, isTable, type TableFormat } from '../../api/http/negotiateFormat.ts'
-import type { ReadRecords } from '../../billing/chargedRequest.ts'
-import type { Query } from '../../platform/clickhouse/client.ts'
+import type { AdmittedRequest, ReadRecords } from '../../billing/chargedRequest.ts'
 import type { RowKey } from './cursor.ts'
 import { eventsQuery, rowsShowTheirKey } from './eventsQuery.ts'
+import {
+  type ExpectedRecords,
+  eventKey,
+  identifiedKey,
+  readRecords,
+  readUnchanged,
+  requireExpected,
+} from './expectedRecords.ts'
 import { keyColumns } from './order.ts'
 import { estimateSpan } from './pageSpanEstimator.ts'
 import { nameProjects } from './projects.ts'
@@ -23,13 +30,30 @@ export async function readPage(
   queryExecutor: QueryExecutor,
   plan: EventsPlan,
   format: Format,
-  { isRepeat }: { isRepeat: boolean },
+  { isRepeat, charge }: Pick<AdmittedRequest, 'isRepeat' | 'charge'>,
 ): Promise<EventsPage> {
-  const page = await readPlainPage(queryExecutor, plan, format)
+  const page =
+    charge.isRepeatable && readsPeople(plan)
+      ? await readPageOfPeople(queryExecutor, plan, format)
+      : await readPlainPage(queryExecutor, plan, format)
   if (!isRepeat || page.records < plan.limit) return page
   const named = await nameProjects(queryExecutor, plan)
   const last = await readKeyAfter(queryExecutor, named, plan.limit - 1)
   return { ...page, hasMore: true, next: () => last && { ...last, isPassed: true } }
+}
+
+/** Reads a page whose charge names the people in its rows. */
+async function readPageOfPeople(
+  queryExecutor: QueryExecutor,
+  unnamed: EventsPlan,
+  format: Format,
+): Promise<EventsPage> {
+  const plan = await nameProjects(queryExecutor, unnamed)
+  const { rows, hashes } = await readUnchanged(
+    () => readEventRecords(queryExecutor, plan),
+    (expected) => readPlainPage(queryExecutor, { ...plan, expected }, format),
+  )
+  return { ...rows, hashes: () => hashes.slice(0, rows.records) }
 }
 
 /**
@@ -58,6 +82,7 @@ async function readPlainPage(
     forget()
     stream = await queryExecutor.stream(eventsQuery(plan, encoding), output)
   }
+  requireExpected(plan.expected, stream.rows, () => stream.body.destroy())
   const page = await pageOf(stream, plan, encoding)
   return {
     ...page,
@@ -95,6 +120,7 @@ async function readTablePage(
       stream.body.destroy()
       continue
     }
+    requireExpected(plan.expected, stream.rows + (next ? 1 : 0), () => stream.body.destroy())
     return {
       ...(await pageOf(stream, plan, encoding)),
       window: plan.window,
@@ -122,38 +148,29 @@ async function readKeyAfter(
   return { millis, eventId: String(row[id]) }
 }
 
-/** The fields that identify an event. */
-const eventKey = [fieldNamed('project_id')!, fieldNamed('event_id')!]
+/** Whether the rows of a plan depend on whose browser an event comes from. */
+export const readsPeople = ({ columns, distinct, filters }: EventsPlan): boolean =>
+  [...columns, ...distinct, ...filters.flatMap(({ field }) => field ?? [])].some(isIdentityField)
 
-/** The fields that identify an event of an identified person: a caller can link its browser to another person. */
-export const identifiedKey = [...eventKey, fieldNamed('hem')!]
+/** Reads the records of a plan's page, and of the row that its query selects after it. */
+export function readEventRecords(
+  queryExecutor: QueryExecutor,
+  plan: EventsPlan,
+): Promise<ExpectedRecords> {
+  const key = readsPeople(plan) ? identifiedKey : eventKey
+  return readRecords(
+    queryExecutor,
+    eventsQuery({ ...plan, columns: key, hasAllColumns: false }),
+    key,
+  )
+}
 
 /** Returns the hashes of the events of a plan's page, in its order. */
-export function readEventHashes(
+export async function readEventHashes(
   queryExecutor: QueryExecutor,
   plan: EventsPlan,
 ): Promise<readonly string[]> {
-  const asked = [
-    ...plan.columns,
-    ...plan.distinct,
-    ...plan.filters.flatMap(({ field }) => field ?? []),
-  ]
-  const columns = asked.some(isIdentityField) ? identifiedKey : eventKey
   // The query of a page selects one row more than its limit.
-  const query = eventsQuery({ ...plan, columns, hasAllColumns: false, limit: plan.limit - 1 })
-  return readHashes(queryExecutor, query, columns)
-}
-
-/** Returns the hashes of records, in the order of the response; the query selects their fields `key`. */
-export async function readHashes(
-  queryExecutor: QueryExecutor,
-  { sql, params }: Query,
-  key: readonly Field[],
-): Promise<readonly string[]> {
-  const values = key.map(({ name, nullable }) => (nullable ? `ifNull(${name}, '')` : name))
-  const [found] = await queryExecutor.rows<{ hashes: string[] }>({
-    sql: `SELECT groupArray(toString(reinterpretAsInt64(sipHash64(${values.join(', ')})))) AS hashes FROM (\n${sql}\n)`,
-    params,
-  })
-  return found!.hashes
+  const { hashes } = await readEventRecords(queryExecutor, { ...plan, limit: plan.limit - 1 })
+  return hashes
 }

@@ -1,9 +1,12 @@
 import { isProfileField } from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
+import type { AdmittedRequest } from '../../billing/chargedRequest.ts'
 import { ahead } from '../../platform/ahead.ts'
 import { eventsQuery, rowsShowTheirKey } from './eventsQuery.ts'
+import { readUnchanged, requireExpected } from './expectedRecords.ts'
 import { type GatheredPage, splitPages } from './pageSplitter.ts'
 import { nameProjects } from './projects.ts'
+import { readEventRecords, readsPeople } from './readPage.ts'
 import { outputFormat, rowEncoding } from './rowEncoding.ts'
 import type { EventsPlan } from './selection.ts'
 import { isAboutSessions } from './sessions.ts'
@@ -40,7 +43,50 @@ export const readPages = (
   queryExecutor: QueryExecutor,
   plan: EventsPlan,
   pages: number,
-): AsyncGenerator<GatheredPage> => ahead(pagesOfQueries(queryExecutor, plan, pages))
+  { charge }: Pick<AdmittedRequest, 'charge'>,
+): AsyncGenerator<ReadPage> =>
+  ahead(
+    charge.isRepeatable && readsPeople(plan)
+      ? pagesOfPeople(queryExecutor, plan, pages)
+      : pagesOfQueries(queryExecutor, plan, pages),
+  )
+
+/** A page, with the hashes of its records if its charge names the people in its rows. */
+export interface ReadPage extends GatheredPage {
+  readonly hashes?: readonly string[]
+}
+
+/** Reads each page by a query of its own, which finds the people whom its charge names. */
+async function* pagesOfPeople(
+  queryExecutor: QueryExecutor,
+  unnamed: EventsPlan,
+  pages: number,
+): AsyncGenerator<ReadPage> {
+  let plan = await nameProjects(queryExecutor, unnamed)
+  const { encoding, output } = jsonOf(queryExecutor, plan)
+  for (let left = pages; left > 0; left--) {
+    const { rows, hashes } = await readUnchanged(
+      () => readEventRecords(queryExecutor, plan),
+      async (expected) => {
+        const query = eventsQuery({ ...plan, expected }, encoding)
+        const { body, rows } = await queryExecutor.stream(query, output)
+        requireExpected(expected, rows, () => body.destroy())
+        return body
+      },
+    )
+    for await (const page of splitPages(rows, { ...plan, pages: 1 })) {
+      yield { ...page, hashes: hashes.slice(0, page.records) }
+      if (!page.hasMore) return
+      plan = { ...plan, cursor: cursorPast(plan, page) }
+    }
+  }
+}
+
+function jsonOf(queryExecutor: QueryExecutor, plan: EventsPlan) {
+  const isOfOneServer = queryExecutor.clickhouse.shards.length === 1
+  const encoding = rowEncoding(plan, 'json', { leadsWithNext: false, isOfOneServer })
+  return { encoding, output: outputFormat(plan.columns, encoding) }
+}
 
 async function* pagesOfQueries(
   queryExecutor: QueryExecutor,
@@ -48,9 +94,7 @@ async function* pagesOfQueries(
   pages: number,
 ): AsyncGenerator<GatheredPage> {
   const plan = await nameProjects(queryExecutor, unnamed)
-  const isOfOneServer = queryExecutor.clickhouse.shards.length === 1
-  const encoding = rowEncoding(plan, 'json', { leadsWithNext: false, isOfOneServer })
-  const output = outputFormat(plan.columns, encoding)
+  const { encoding, output } = jsonOf(queryExecutor, plan)
   const pagesPerQuery = liesInOrder(plan)
     ? pages
     : Math.max(1, Math.floor(sortedRowsMax / plan.limit))

@@ -2,6 +2,7 @@ import type { Field } from '../../../schemas/fields.ts'
 import type { Scope } from '../../api/access/policy.ts'
 import type { SampleNames } from '../../api/access/sandboxTenant.ts'
 import type { Cursor, RowKey } from './cursor.ts'
+import type { ExpectedRecords } from './expectedRecords.ts'
 import type { Filter } from './filter.ts'
 import type { Group } from './groupBy.ts'
 import type { Order } from './order.ts'
@@ -24,6 +25,8 @@ export interface Selection {
   readonly bots?: Bots
   /** Reads one of so many visitors, chosen by a hash. Absent: all. */
   readonly oneVisitorOf?: number
+  /** Reads only these records, and fails if the person of one of them has changed. */
+  readonly expected?: ExpectedRecords
 }
 
 /** A page of events. */

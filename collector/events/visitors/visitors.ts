@@ -1,15 +1,26 @@
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Format } from '../../api/http/negotiateFormat.ts'
+import type { AdmittedRequest } from '../../billing/chargedRequest.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
+import {
+  type ExpectedRecords,
+  identifiedKey,
+  readRecords,
+  readUnchanged,
+  requireExpected,
+} from '../query/expectedRecords.ts'
 import { nameProjects } from '../query/projects.ts'
-import { type EventsPage, identifiedKey, readHashes } from '../query/readPage.ts'
+import type { EventsPage } from '../query/readPage.ts'
 import { outputFormat, pageOf, plainEncoding, rowEncoding } from '../query/rowEncoding.ts'
 import { findDamagedRanges, hasBrokenParts, lossOf } from './damagedRanges.ts'
 import { visitorsQuery } from './visitorsQuery.ts'
 import type { VisitorsPlan } from './visitorsRequest.ts'
 
+type VisitorRows = Pick<EventsPage, 'records' | 'rows' | 'window'> &
+  Partial<Pick<EventsPage, 'hashes'>>
+
 /** A page of visitors, with the values for `settle`. */
-export interface Visitors extends Pick<EventsPage, 'records' | 'rows' | 'window' | 'hashes'> {
+export interface Visitors extends VisitorRows {
   /** True when a part of the window could not be read. */
   readonly hasPartialData: boolean
 }
@@ -22,18 +33,26 @@ export async function readVisitors(
   queryExecutor: QueryExecutor,
   unnamed: VisitorsPlan,
   format: Format,
+  { charge }: Pick<AdmittedRequest, 'charge'>,
 ): Promise<Visitors> {
   const plan = await withProjects(queryExecutor, unnamed)
   // The first column distinguishes a row of CSV from a line inside a value.
   const encoding = rowEncoding(plan, format, { leadsWithNext: format === 'csv' })
   const output = outputFormat(plan.columns, encoding)
-  const read = async (readable: VisitorsPlan) => {
+  const readRows = async (readable: VisitorsPlan): Promise<VisitorRows> => {
     const stream = await queryExecutor.stream(visitorsQuery(readable, encoding), output)
+    requireExpected(readable.expected, stream.rows, () => stream.body.destroy())
     const { records, rows } = await pageOf(stream, { limit: plan.limit, order: 'desc' }, encoding)
+    return { records, rows, window: plan.window }
+  }
+  const read = async (readable: VisitorsPlan): Promise<VisitorRows> => {
+    if (!charge.isRepeatable) return readRows(readable)
     const keys = { ...readable, columns: identifiedKey, hasAllColumns: false }
-    const hashes = () =>
-      readHashes(queryExecutor, visitorsQuery(keys, plainEncoding), identifiedKey)
-    return { records, rows, window: plan.window, hashes }
+    const { rows, hashes } = await readUnchanged(
+      () => readRecords(queryExecutor, visitorsQuery(keys, plainEncoding), identifiedKey),
+      (expected: ExpectedRecords) => readRows({ ...readable, expected }),
+    )
+    return { ...rows, hashes: () => hashes }
   }
   try {
     const [page, hasPartialData] = await Promise.all([

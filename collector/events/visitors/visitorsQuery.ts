@@ -1,11 +1,12 @@
 import { hemNumber } from '../../../schemas/fields.ts'
 import { isTable } from '../../api/http/negotiateFormat.ts'
 import { companyDomains } from '../../identity/store/profileSql.ts'
-import type { Query } from '../../platform/clickhouse/client.ts'
+import type { ListQuery, Query } from '../../platform/clickhouse/client.ts'
 import { type Bind, bindings } from '../query/bind.ts'
 import { type Column, columnsFrom, selectList, typedColumns } from '../query/columns.ts'
 import { pageInsideProfiles } from '../query/eventsQuery.ts'
 import { eventsSource } from '../query/eventsSource.ts'
+import { expectedConditions, listsOf } from '../query/expectedRecords.ts'
 import { selectionConditions } from '../query/filterSql.ts'
 import { newestFirst } from '../query/order.ts'
 import type { RowEncoding } from '../query/rowEncoding.ts'
@@ -17,7 +18,7 @@ import type { VisitorsPlan } from './visitorsRequest.ts'
  * of the primary key, so that it stops when the limit is full. It reads all other columns only for these
  * events.
  */
-export function visitorsQuery(plan: VisitorsPlan, encoding: RowEncoding): Query {
+export function visitorsQuery(plan: VisitorsPlan, encoding: RowEncoding): Query | ListQuery {
   const { bind, params } = bindings()
   const where = conditionsOf(plan, bind).join('\n  AND ')
   const limit = bind('UInt32', plan.limit)
@@ -39,10 +40,12 @@ ${newestOf(plan, source, where, limit)}
         : page(columns),
     {
       order: 'desc',
+      isChecked: plan.expected !== undefined,
       ...(isTable(encoding.format) && { typed: typedColumns(plan.sampleNames, bind) }),
     },
   )
   return {
+    ...(plan.expected && listsOf(plan.expected)),
     sql: sql + (plan.skipsLostShards ? '\nSETTINGS skip_unavailable_shards = 1' : ''),
     params,
   }
@@ -83,6 +86,7 @@ function conditionsOf(plan: VisitorsPlan, bind: Bind): readonly string[] {
     ...(isOfPixelOrCampaign
       ? [`(pixel_id = ${bind('UUID', scope.pixelId!)} OR source = 'svcdsp')`]
       : []),
+    ...expectedConditions(plan.expected),
     ...gaps.map(
       ({ startMs, endMs }) =>
         `(ts_millis < ${bind('Int64', startMs)} OR ts_millis >= ${bind('Int64', endMs)})`,

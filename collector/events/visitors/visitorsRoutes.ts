@@ -53,7 +53,7 @@ export const visitorsRoutes =
             signal,
             window,
           })
-          const visitors = await readVisitors(queryExecutor, plan, format)
+          const visitors = await readVisitors(queryExecutor, plan, format, admitted)
 
           const { charged, rows } = await settle(admitted, visitors)
 
