@@ -55,7 +55,8 @@ export const cookieLookupRoute =
 
         const { charged } = await settle(admitted, {
           records,
-          hashes: () => hashesOf(counting ? [cookieId] : []),
+          // The browser may belong to another person by the time of a repeat.
+          hashes: () => hashesOf(counting ? [`${cookieId} ${counting.hem}`] : []),
         })
 
         return {

@@ -338,6 +338,22 @@ test.each([
   expect((await get(path, query)).cost).toEqual({})
 })
 
+test('a lookup of a browser that is another person’s now is charged', async () => {
+  const { insert } = pixelOf()
+  const cookie_id = randomUUID()
+  const lookup = () => get('/api/v1/lookup/cookie', { cookie_id })
+  await insert([10_000], { cookie_id })
+  const [one, other] = [hemOf(), hemOf()]
+  await events.know({ links: [linkOf(cookie_id, one)] })
+  expect((await lookup()).cost).toEqual({ lookup: 1 })
+  expect((await lookup()).cost).toEqual({})
+  await events.know({ links: [linkOf(cookie_id, other)] })
+  const now = await lookup()
+  expect(now.body.hem).toBe(other)
+  expect(now.cost).toEqual({ lookup: 1 })
+  expect((await lookup()).cost).toEqual({})
+})
+
 test('visitors that came since are charged', async () => {
   const { pixelId, insert } = pixelOf()
   const [early, late] = [randomUUID(), randomUUID()]
