@@ -38,7 +38,8 @@ function findPython(): string {
 test('its tests pass: types, pages, errors, waits, and retries that are charged once', async () => {
   const events = Array.from({ length: 5 }, () => customEvent())
   const { url, demo } = it.service
-  await postBeacon(url, beaconOf({ demo }, events, { pixel_id: it.second.pixelId }))
+  const beacon = beaconOf({ demo }, events, { pixel_id: it.second.pixelId })
+  await waitFor('the pixel', async () => (await postBeacon(url, beacon)).status === 200)
   await waitFor('the events', async () => {
     const { body } = await it.ask('/api/v3/events/web_event/counts', {
       pixel_id: it.second.pixelId,
