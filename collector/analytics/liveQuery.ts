@@ -21,7 +21,10 @@ export interface LiveRow extends Omit<BreakdownRow, 'dimension'> {
   visitors_since: number
 }
 
-/** Selects the figures of all events, those of each minute, and those of the pages with the most visitors; `limit` is for each. */
+/**
+ * Selects the figures of all events, those of each minute, and those of the pages with the most visitors. `limit` is the
+ * most rows of each dimension.
+ */
 export function liveQuery(
   plan: AnalyticsPlan,
   { sinceMs, limit }: { sinceMs: number; limit: number },

@@ -103,13 +103,15 @@ export const overviewRoute =
         )
         const { queryExecutor, plan } = opened
         const [{ overview, bots }, previous, imported] = await Promise.all([
-          readWithBots(queryExecutor, plan),
+          isShare(request.principal)
+            ? readOverview(queryExecutor, plan).then((overview) => ({ overview, bots: null }))
+            : readWithBots(queryExecutor, plan),
           request.query.compare ? readOverview(queryExecutor, before(plan)) : null,
           readImportedTotals(queryExecutor, plan),
         ])
         return {
           overview,
-          bots: isShare(request.principal) ? null : bots,
+          bots,
           previous,
           ...imported,
           meta: metaOf(request, plan),

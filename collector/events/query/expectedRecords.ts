@@ -106,5 +106,8 @@ export async function readUnchanged<Rows>(
       if (!hasChanged) throw error
     }
   }
-  throw busy('The people of these events change while they are read.', retrySeconds)
+  throw busy(
+    'Browsers of these events are linked to other people while they are read. Retry after the number of seconds in Retry-After.',
+    retrySeconds,
+  )
 }

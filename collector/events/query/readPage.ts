@@ -28,27 +28,26 @@ export type EventsPage = Page & Required<Pick<ReadRecords, 'window' | 'hashes'>>
  */
 export async function readPage(
   queryExecutor: QueryExecutor,
-  plan: EventsPlan,
+  unnamed: EventsPlan,
   format: Format,
   { isRepeat, charge }: Pick<AdmittedRequest, 'isRepeat' | 'charge'>,
 ): Promise<EventsPage> {
+  const plan = await nameProjects(queryExecutor, unnamed)
   const page =
     charge.isRepeatable && readsPeople(plan)
       ? await readPageOfPeople(queryExecutor, plan, format)
       : await readPlainPage(queryExecutor, plan, format)
   if (!isRepeat || page.records < plan.limit) return page
-  const named = await nameProjects(queryExecutor, plan)
-  const last = await readKeyAfter(queryExecutor, named, plan.limit - 1)
+  const last = await readKeyAfter(queryExecutor, plan, plan.limit - 1)
   return { ...page, hasMore: true, next: () => last && { ...last, isPassed: true } }
 }
 
 /** Reads a page whose charge names the people in its rows. */
 async function readPageOfPeople(
   queryExecutor: QueryExecutor,
-  unnamed: EventsPlan,
+  plan: EventsPlan,
   format: Format,
 ): Promise<EventsPage> {
-  const plan = await nameProjects(queryExecutor, unnamed)
   const { rows, hashes } = await readUnchanged(
     () => readEventRecords(queryExecutor, plan),
     (expected) => readPlainPage(queryExecutor, { ...plan, expected }, format),
@@ -64,10 +63,9 @@ async function readPageOfPeople(
  */
 async function readPlainPage(
   queryExecutor: QueryExecutor,
-  unnamed: EventsPlan,
+  plan: EventsPlan,
   format: Format,
 ): Promise<EventsPage> {
-  const plan = await nameProjects(queryExecutor, unnamed)
   if (isTable(format)) return readTablePage(queryExecutor, plan, format)
   const encoding = rowEncoding(plan, format, {
     leadsWithNext: format !== 'json' || !rowsShowTheirKey(plan),

@@ -37,7 +37,7 @@ export function pagesRefusal(
 
 /**
  * Reads up to `pages` pages of a plan, one page ahead of the consumer. One query reads many pages, because each query
- * costs ClickHouse as much as half a page. The generator throws before a page that is incomplete.
+ * costs ClickHouse as much as half a page. Pages whose charge names people need a query each. The generator throws before a page that is incomplete.
  */
 export const readPages = (
   queryExecutor: QueryExecutor,
