@@ -81,6 +81,7 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
   )
 
   app.decorateRequest('charge')
+  app.decorateRequest('freeAnswer')
   app.decorateRequest('errorCode', null)
   measureRequests(app)
   guardRoutes(app, services.guard)

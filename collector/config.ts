@@ -60,6 +60,8 @@ export interface Config {
   fastReader: boolean
   /** FOOTFALL_RATE_LIMITS, default true: the data API's limits (collector/api/access/rateLimits.ts). */
   rateLimits: boolean
+  /** FOOTFALL_FREE_ANSWERS_PER_DAY, default 2000: free answers about people of one organization a UTC day. */
+  freeAnswersPerDay: number
   /** FOOTFALL_METRICS_PORT, default none: a port of its own for /metrics, which PORT then has not. */
   metricsPort: number | null
   /** FOOTFALL_METRICS_TOKEN, default none: what /metrics is asked with; without either it answers this machine alone. */
@@ -168,6 +170,7 @@ export function readConfig(env: Environment): Config {
     identifiesPerIp: integer(env, 'FOOTFALL_IDENTIFIES_PER_IP', 300, 0, 10_000_000),
     fastReader: flag(env, 'FOOTFALL_FAST_READER', false),
     rateLimits: flag(env, 'FOOTFALL_RATE_LIMITS', true),
+    freeAnswersPerDay: integer(env, 'FOOTFALL_FREE_ANSWERS_PER_DAY', 2_000, 0, 1_000_000_000),
     metricsPort: env.FOOTFALL_METRICS_PORT
       ? integer(env, 'FOOTFALL_METRICS_PORT', 0, 1, 65_535)
       : null,

@@ -21,6 +21,7 @@ import { type Cursors, openCursors } from './api/http/cursors.ts'
 import type { FileStore } from './audiences/files/fileStore.ts'
 import { openFiles } from './audiences/files/open.ts'
 import { openUploads, type Uploads } from './audiences/lists/upload/uploads.ts'
+import { type Allowance, createAllowance } from './billing/allowance.ts'
 import { type Billing, createBilling } from './billing/billing.ts'
 import { openRequestLog, type RequestLog } from './billing/requests/requestLog.ts'
 import { type Config, duties } from './config.ts'
@@ -66,6 +67,8 @@ export interface Services {
   readonly cursors: Cursors
   /** Charges records and refunds them. */
   readonly billing: Billing
+  /** Takes free answers about people from an organization's daily allowance. */
+  readonly allowance: Allowance
   /** Logs requests to the API; null: no request is logged. */
   readonly requestLog: RequestLog | null
   /** Sends requests to addresses that customers give. */
@@ -186,6 +189,7 @@ export async function createServices(
     tokens,
     cursors,
     billing,
+    allowance: createAllowance({ postgres, perDay: config.freeAnswersPerDay, now }),
     requestLog,
     outbound,
     secretBox: openSecretBox(config),

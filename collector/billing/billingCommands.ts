@@ -34,6 +34,17 @@ export const billingCommands: Record<string, Command> = {
     does: 'set the price of a meter',
     run: setPrice,
   },
+  'free-answers': {
+    takes: 'ORGANIZATION_ID PER_DAY',
+    does: 'set the free answers about people of a UTC day; default: FOOTFALL_FREE_ANSWERS_PER_DAY',
+    run: (postgres, [id, perDay]) =>
+      setAccount(
+        postgres,
+        id,
+        'free_answers_per_day',
+        perDay === 'default' ? null : readWhole('PER_DAY', perDay),
+      ),
+  },
   reports: {
     takes: '',
     does: 'list the reports that Stripe has not accepted yet, with the reasons',
@@ -45,8 +56,8 @@ export const billingCommands: Record<string, Command> = {
 async function setAccount(
   postgres: Postgres,
   organization: string | undefined,
-  column: 'shut_off_at' | 'stripe_customer_id',
-  value: Date | string | null,
+  column: 'shut_off_at' | 'stripe_customer_id' | 'free_answers_per_day',
+  value: Date | string | number | null,
 ): Promise<void> {
   await postgres.query(
     `INSERT INTO billing_accounts (organization_id, ${column}) VALUES ($1, $2)

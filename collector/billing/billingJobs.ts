@@ -1,6 +1,7 @@
 import type { Queue } from '../platform/jobs/queue.ts'
 import type { WarnLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
+import { deletePastAnswers } from './allowance.ts'
 import { noteReachedBudgets } from './budgetNotices.ts'
 import { noteReports, sendReports } from './reports.ts'
 import type { TellStripe } from './stripe.ts'
@@ -51,6 +52,11 @@ export const billingQueues = ({ postgres, tell, now, log }: BillingJobsDeps): Qu
     name: 'billing.delete-expired',
     schedule: '* * * * *',
     run: () => deleteExpiredRequests(postgres, now()),
+  },
+  {
+    name: 'billing.delete-past-answers',
+    schedule: '10 * * * *',
+    run: () => deletePastAnswers(postgres, now()),
   },
   {
     name: 'billing.budget-notices',

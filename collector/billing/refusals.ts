@@ -76,7 +76,7 @@ function capExceeded(
 }
 
 /** Midnight UTC, or the 1st of next month UTC. */
-function endOf(period: 'day' | 'month', atMs: number): Date {
+export function endOf(period: 'day' | 'month', atMs: number): Date {
   const at = new Date(atMs)
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()]
   return new Date(period === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1))

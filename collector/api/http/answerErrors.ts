@@ -45,6 +45,7 @@ export async function answerError(
     return reply
   }
   await request.charge?.refund()
+  await request.freeAnswer?.giveBack()
   const known = error instanceof ApiError ? error : toApiError(error, request)
   request.errorCode = known.error
   if (known.status >= 500 && !expected.includes(known.error)) request.log.error(error)

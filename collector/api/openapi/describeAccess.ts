@@ -39,7 +39,7 @@ export const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
           'A parameter is wrong. `error` is `invalid_parameter` or `malformed`, and `parameter` names it. `query_too_heavy`: the request exceeds the limits on time or memory; use a shorter window.',
         ),
         ...refusalsOf(access),
-        ...(route.config?.charged && access.to === 'key' && chargeRefusals(access)),
+        ...(access.to === 'key' && chargeRefusals(access, route.config)),
         ...Object.fromEntries(
           Object.entries(route.config?.refusals ?? {}).map(([status, text]) => [
             status,
@@ -83,14 +83,29 @@ function refusalsOf(access: Exclude<Access, { to: 'anyone' }>): Record<string, o
 const notThere =
   'The object does not exist or belongs to another organization. `error` names its type.'
 
-/** The responses that billing adds to a route with charged records. */
-const chargeRefusals = ({ limit }: Extract<Access, { to: 'key' }>) => ({
-  402: problem(
-    '`budget_exceeded`: the budget of the organization or of the key’s project is too small.',
-  ),
-  429: problem(
-    `\`rate_limited\`: ${describeRateLimit(limit)} \`platform_cap_exceeded\`: a usage limit. \`kind\` is \`limit_reached\` (succeeds after \`resets_at\`), \`request_too_large\` or \`shut_off\`.`,
-  ),
+/** The responses that billing adds to a route with charged records, or with free answers about people. */
+const chargeRefusals = (
+  { limit }: Extract<Access, { to: 'key' }>,
+  { charged, freeAnswers }: FastifyContextConfig,
+) => ({
+  ...(charged && {
+    402: problem(
+      '`budget_exceeded`: the budget of the organization or of the key’s project is too small.',
+    ),
+  }),
+  ...((charged || freeAnswers) && {
+    429: problem(
+      [
+        `\`rate_limited\`: ${describeRateLimit(limit)}`,
+        charged &&
+          '`platform_cap_exceeded`: a usage limit. `kind` is `limit_reached` (succeeds after `resets_at`), `request_too_large` or `shut_off`.',
+        freeAnswers &&
+          '`platform_cap_exceeded` with `meter` `free_answers`: the organization received its free answers about people of this UTC day. Succeeds after `resets_at`; charged reads succeed now.',
+      ]
+        .filter(Boolean)
+        .join(' '),
+    ),
+  }),
 })
 
 /** The headers of a route: its own, and those for its project and charges. */
