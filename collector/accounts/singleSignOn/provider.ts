@@ -143,8 +143,8 @@ export async function signInUrl(
 }
 
 /**
- * Exchanges the code that a browser came back with, and returns what the provider says of the person. The library
- * checks issuer, audience, signature, times, state, nonce and PKCE, and throws.
+ * Exchanges the code that a browser came back with, and returns what the provider says of the person: the claims of
+ * the ID token, completed from the user info if an address or one of `needed` is missing. The library checks issuer, audience, signature, times, state, nonce and PKCE, and throws.
  */
 export async function claimsOf(
   configuration: Configuration,
@@ -161,8 +161,23 @@ export async function claimsOf(
     idTokenExpected: true,
   })
   const claims = tokens.claims()!
-  const isWhole = needed.every((name) => claims[name] !== undefined)
+  const isWhole = statesAddress(claims) && needed.every((name) => claims[name] !== undefined)
   if (isWhole || !configuration.serverMetadata().userinfo_endpoint) return claims
   const more = await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub)
-  return { ...more, ...claims }
+  const usesToken = statesAddress(claims) || more.email === undefined
+  return { ...more, ...claims, ...addressClaims(usesToken ? claims : more) }
 }
+
+/** Whether a source has an address and says whether it is verified. */
+const statesAddress = ({ email, email_verified, xms_edov }: Record<string, unknown>): boolean =>
+  email !== undefined && (email_verified ?? xms_edov) !== undefined
+
+/**
+ * The address of one source with what the same source says of it. The two sources may name different addresses, and
+ * "verified" of one says nothing of the other.
+ */
+const addressClaims = ({ email, email_verified, xms_edov }: Record<string, unknown>) => ({
+  email,
+  email_verified,
+  xms_edov,
+})

@@ -28,7 +28,7 @@ const roles: readonly Role[] = ['member', 'admin', 'owner']
 const emailPattern = /^[^\s@]{1,64}@[a-z0-9.-]{1,190}$/
 const groupsMax = 2_000
 
-/** Reads a person's identity at the provider and the role of their groups. Throws SignInRefused. */
+/** Reads a person's identity at the provider, and the role by their groups. Throws SignInRefused. */
 export function personOf(claims: Claims, settings: StoredSingleSignOn) {
   const email = typeof claims.email === 'string' ? normalizedEmail(claims.email) : ''
   if (!emailPattern.test(email)) throw new SignInRefused('email_missing')
@@ -40,10 +40,10 @@ export function personOf(claims: Claims, settings: StoredSingleSignOn) {
   const ranks = settings.group_roles
     .filter(({ group }) => groups.has(group))
     .map(({ role }) => roles.indexOf(role))
-  const groupRole = ranks.length === 0 ? null : roles[Math.max(...ranks)]!
-  if (groupRole === null && settings.default_role === null) throw new SignInRefused('group_refused')
+  const role = ranks.length === 0 ? settings.default_role : roles[Math.max(...ranks)]!
+  if (role === null) throw new SignInRefused('group_refused')
   const name = typeof claims.name === 'string' ? storable(claims.name) : ''
-  return { subject: claims.sub, email, groupRole, name: name || null }
+  return { subject: claims.sub, email, role, name: name || null }
 }
 
 /** `xms_edov` is Microsoft Entra ID's word for it; some providers write booleans as text. */
@@ -66,14 +66,14 @@ interface MemberRow {
 }
 
 /**
- * The member that a person is, who is created or linked at the first sign-in and has the role of their groups after
- * each. It reads members of this organization only, and changes no account of the same address elsewhere.
+ * The member that a person is, who is created or linked at the first sign-in. With `group_roles`, each sign-in sets
+ * the role by the groups. It reads members of this organization only, and changes no account of the same address elsewhere.
  * Call it in a transaction. Throws SignInRefused.
  */
 export async function memberOfPerson(
   client: Queryable,
   settings: StoredSingleSignOn,
-  { subject, email, groupRole, name }: ReturnType<typeof personOf>,
+  { subject, email, role: roleByGroups, name }: ReturnType<typeof personOf>,
 ): Promise<{ memberId: string; email: string }> {
   const { organization_id: organizationId, issuer } = settings
   await lockOrganization(client, organizationId)
@@ -88,10 +88,11 @@ export async function memberOfPerson(
   const found = rows[0]
   // The address now belongs to another user of the provider, who must not inherit the member.
   if (found?.is_other) throw new SignInRefused('identity_conflict')
-  if (!found) return createMember(client, settings, { subject, email, groupRole, name })
+  if (!found) return createMember(client, settings, { subject, email, role: roleByGroups, name })
   const memberId = found.member_id
-  const keepsRole = groupRole === null || memberId === settings.emergency_member_id
-  const role = keepsRole ? found.role : groupRole
+  // Without group_roles the organization assigns roles itself.
+  const keepsRole = settings.group_roles.length === 0 || memberId === settings.emergency_member_id
+  const role = keepsRole ? found.role : roleByGroups
   await client.query(
     `UPDATE members SET role = $2, provider_issuer = $3, provider_subject = $4, name = coalesce(name, $5),
        invitation_sha256 = NULL, invitation_expires_at = NULL, invitation_by_mail = false, last_used_at = now(),
@@ -115,11 +116,10 @@ export async function memberOfPerson(
 
 async function createMember(
   client: Queryable,
-  { organization_id: organizationId, issuer, default_role }: StoredSingleSignOn,
-  { subject, email, groupRole, name }: ReturnType<typeof personOf>,
+  { organization_id: organizationId, issuer }: StoredSingleSignOn,
+  { subject, email, role, name }: ReturnType<typeof personOf>,
 ): Promise<{ memberId: string; email: string }> {
   const memberId = randomUUID()
-  const role = groupRole ?? default_role!
   await client.query(
     `INSERT INTO members
        (member_id, organization_id, email, name, role, provider_issuer, provider_subject, last_used_at)

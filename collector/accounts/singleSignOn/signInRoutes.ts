@@ -162,11 +162,7 @@ export const providerSignInRoutes =
       if (!settings) throw new SignInRefused('expired')
       const callback = new URL(redirectUriOf(publicUrl, organizationId))
       callback.search = new URL(request.url, publicUrl).search
-      const needed = [
-        'email',
-        'email_verified',
-        ...(settings.group_roles.length > 0 ? [settings.group_claim] : []),
-      ]
+      const needed = settings.group_roles.length > 0 ? [settings.group_claim] : []
       const claims = await claimsOf(await providerOf(settings), secret, callback, needed)
       const person = personOf(claims, settings)
       await inTransaction(postgres, async (client) => {

@@ -96,3 +96,36 @@ export const chargedOperations = {
   findCompaniesByTopic: 'limit',
   findCompaniesByTopics: 'limit',
 } as const satisfies { [Id in OperationId]?: Bound }
+
+/**
+ * The parameters that charged tools accept in addition to `items` or `max_records`. They select or shape records, and
+ * none of them raises the number of records above the bound. Tools do not have a new parameter of an operation until
+ * somebody adds it here.
+ */
+export const chargedParameters: ReadonlySet<string> = new Set([
+  'audience_id',
+  'build_id',
+  'campaign_id',
+  'company_domain',
+  'cookie_id',
+  'cursor',
+  'distinct',
+  'domain',
+  'dry_run',
+  'email',
+  'end_ms',
+  'end_time',
+  'filter',
+  'hem',
+  'include_dsp',
+  'ip',
+  'kind',
+  'pixel_id',
+  'project_id',
+  'select',
+  'source',
+  'start_ms',
+  'start_time',
+  'topic',
+  'topics',
+])

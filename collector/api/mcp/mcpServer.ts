@@ -35,7 +35,10 @@ export function createMcpServer(client: Client, document: Document): Server {
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const tool = tools.get(params.name)
     if (!tool) return failure(`There is no tool ${params.name}. tools/list names all tools.`)
-    const request = withinBudget(tool, params.arguments ?? {})
+    const given = params.arguments ?? {}
+    const unknown = Object.keys(given).find((name) => !Object.hasOwn(parametersOf(tool), name))
+    if (unknown !== undefined) return failure(noParameter(tool, unknown))
+    const request = withinBudget(tool, given)
     if (typeof request === 'string') return failure(request)
     try {
       return success((await client[tool.name](request as never, { signal })) as unknown)
@@ -46,6 +49,14 @@ export function createMcpServer(client: Client, document: Document): Server {
     }
   })
   return server
+}
+
+const parametersOf = ({ inputSchema }: Tool) => inputSchema.properties
+
+function noParameter(tool: Tool, name: string): string {
+  const allowed = Object.keys(parametersOf(tool)).join(', ') || 'none'
+  const hint = name === tool.bound ? ` max_records replaces ${name}.` : ''
+  return `${tool.name} has no parameter ${JSON.stringify(name.slice(0, 100))}. Allowed: ${allowed}.${hint} Nothing was requested or charged.`
 }
 
 /**

@@ -6,14 +6,19 @@ import {
   type Schema,
   type Schemas,
 } from '../client/document.ts'
-import { type Bound, chargedOperations, freeOperations } from './allowedOperations.ts'
+import {
+  type Bound,
+  chargedOperations,
+  chargedParameters,
+  freeOperations,
+} from './allowedOperations.ts'
 
 /** A tool of the server: an operation of the API. */
 export interface Tool {
   name: OperationId
   title: string
   description: string
-  inputSchema: { type: 'object' } & Schema
+  inputSchema: { type: 'object'; properties: Record<string, Schema> } & Schema
   annotations: { readOnlyHint: true }
   /** The limit of charged records; null for a free operation. */
   bound: Bound | null
@@ -62,8 +67,10 @@ function toolOf(
   const hasDryRun = 'dry_run' in properties
   const limit = bound === 'limit' || bound === 'page_size' ? properties[bound] : undefined
   if (bound) {
-    // `max_records` replaces the parameter that limits the records.
-    if (limit) delete properties[bound]
+    // `max_records` replaces the parameter that limits the records, or counts `items`.
+    for (const member of Object.keys(properties))
+      if (!chargedParameters.has(member) && !(bound === 'items' && member === bound))
+        delete properties[member]
     properties.max_records = maxRecords
     if (!hasDryRun) members.required.push('max_records')
   }
@@ -74,7 +81,10 @@ function toolOf(
     name,
     title: summary,
     description: `${summary}.${charge}${freely}${bound ? '.' : ' Free.'} ${description}`.trim(),
-    inputSchema: withDefinitions({ type: 'object', properties, required }, schemas),
+    inputSchema: withDefinitions(
+      { type: 'object', properties, required, additionalProperties: false },
+      schemas,
+    ),
     annotations: { readOnlyHint: true },
     bound,
     hasDryRun,

@@ -59,6 +59,49 @@ describe('a sign-in through the provider', () => {
       .toBe(401)
   })
 
+  test('gives default_role to a person who left all groups, and keeps roles where no group has one', async () => {
+    const own = await openAccounts()
+    const { sign_in_name } = await connect(own, issuer, { default_role: 'member' })
+    const who = someone({ groups: ['bosses'] })
+    const key = await own.makeKey(null, 'live', {
+      by: await signInAs(own, issuer, sign_in_name, who),
+      role: 'admin',
+    })
+    expect(await memberOf(own, who.email)).toMatchObject({ role: 'admin' })
+    await signInAs(own, issuer, sign_in_name, { ...who, groups: [] })
+    const { member_id, role } = await memberOf(own, who.email)
+    expect(role).toBe('member')
+    await expect
+      .poll(async () => (await own.ask(key, 'GET /api/v1/organization/user/list')).status)
+      .toBe(401)
+
+    const manual = await connect(own, issuer, { default_role: 'member', group_roles: [] })
+    const promotion = { member_id, role: 'admin' }
+    await own.done(own.owner, 'PUT /api/v1/organization/user/update', promotion)
+    await signInAs(own, issuer, manual.sign_in_name, { ...who, groups: [] })
+    expect(await memberOf(own, who.email)).toMatchObject({ role: 'admin' })
+    await own.close()
+  })
+
+  test('takes an address and its verification from one source', async () => {
+    const attempt = async (claims: object, userInfo: Record<string, unknown>) => {
+      const begun = await begin(it, settings.sign_in_name)
+      const code = issuer.codeFor(honest(begun, claims), { userInfo })
+      return (await comeBack(begun, code)).reason
+    }
+    const [token, info] = [someone(), someone()]
+    const unverified = { ...token, email_verified: undefined }
+    // A verified address in the user info says nothing about another address in the token.
+    expect(await attempt(unverified, { email_verified: true })).toBe('email_unverified')
+    expect(await attempt({ ...token, email: undefined }, { email: info.email })).toBe(
+      'email_unverified',
+    )
+    const verified = { email: info.email, email_verified: true }
+    expect(await attempt(unverified, verified)).toBeNull()
+    expect(await memberOf(it, token.email)).toBeUndefined()
+    expect(await memberOf(it, info.email)).toMatchObject({ status: 'active' })
+  })
+
   test('accepts the invitation of an invited member, whose link ends', async () => {
     const who = someone()
     const invited = await it.done(it.owner, 'POST /api/v1/organization/user/create', {

@@ -1,10 +1,16 @@
 /** `npx footfall mcp`, spoken to with the protocol's own client. */
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createClient } from '../../../../collector/api/client/index.ts'
+import { createMcpServer } from '../../../../collector/api/mcp/mcpServer.ts'
 import { packageRoot } from '../../../../collector/platform/paths.ts'
 import { beaconOf, customEvent, postBeacon } from '../../../harness/api.ts'
 import { waitFor } from '../../../harness/service.ts'
@@ -100,7 +106,6 @@ test('a charged tool without max_records is refused and charges nothing', async 
   const before = await charged()
   for (const [tool, args] of [
     ['listEvents', { filter }],
-    ['listEvents', { filter, limit: 3 }],
     ['listEvents', { filter, max_records: 0 }],
     ['listEvents', { filter, max_records: '5' }],
     ['lookUpPerson', { email: 'ann@example.com' }],
@@ -123,7 +128,7 @@ test('a charged tool without max_records is refused and charges nothing', async 
 
 test('a charged tool reads and charges at most max_records', async () => {
   const before = await charged()
-  const { structuredContent } = await call('listEvents', { filter, max_records: 3, limit: 100 })
+  const { structuredContent } = await call('listEvents', { filter, max_records: 3 })
   expect(structuredContent.rows).toHaveLength(3)
   expect(structuredContent.meta).toMatchObject({ charged: 3, has_more: true })
   expect(await charged()).toBe(before + 3)
@@ -132,6 +137,101 @@ test('a charged tool reads and charges at most max_records', async () => {
     `GET /api/v3/events/web_event?limit=3&filter=${encodeURIComponent(filter)}`,
   )
   expect(structuredContent.rows).toEqual(rows)
+})
+
+test('a parameter that a tool does not list is refused, and nothing is requested', async () => {
+  const before = await charged()
+  for (const [tool, args, parameter] of [
+    ['listEvents', { filter, max_records: 3, limit: 3 }, 'limit'],
+    ['listEvents', { filter, max_records: 3, pages: 20 }, 'pages'],
+    [
+      'listAudienceRecords',
+      { audience_id: randomUUID(), max_records: 3, page_size: 9 },
+      'page_size',
+    ],
+    ['findPeopleByTopic', { topic: 'golf', max_records: 3, 'X-More': 1 }, 'X-More'],
+    ['whoAmI', { limit: 3 }, 'limit'],
+  ] as const) {
+    const { isError, text } = await call(tool, args)
+    expect({ isError, text }).toEqual({
+      isError: true,
+      text: expect.stringContaining(`${tool} has no parameter "${parameter}". Allowed: `),
+    })
+  }
+  expect(await charged()).toBe(before)
+})
+
+describe('the bounds of each charged tool', () => {
+  /** Answers every request with an empty object, and keeps its parameters. */
+  const sent: Json[] = []
+  const recorder = createServer(async (request, response) => {
+    const body = await text(request)
+    const { searchParams } = new URL(request.url!, 'http://localhost')
+    sent.push({ ...Object.fromEntries(searchParams), ...(body && JSON.parse(body)) })
+    response.setHeader('content-type', 'application/json')
+    response.end('{}')
+  })
+  afterAll(() => {
+    recorder.close()
+  })
+
+  test('multiply to max_records at most, with the largest value of every parameter', async () => {
+    await new Promise<void>((resolve) => recorder.listen(0, '127.0.0.1', resolve))
+    const baseUrl = `http://127.0.0.1:${(recorder.address() as AddressInfo).port}`
+    const document = (await (await fetch(`${it.url}/openapi.json`)).json()) as Json
+    const { 'x-api-key': key, 'x-api-secret': secret } = it.key
+    const server = createMcpServer(
+      createClient({ baseUrl, key: key!, secret: secret! }),
+      document as never,
+    )
+    const assistant = new Client({ name: 'test', version: '1' })
+    const [one, other] = InMemoryTransport.createLinkedPair()
+    await Promise.all([server.connect(one), assistant.connect(other)])
+    const max_records = 3
+    const tools = (await assistant.listTools()).tools.filter(
+      ({ inputSchema }) => 'max_records' in (inputSchema.properties ?? {}),
+    )
+    expect(tools.length).toBeGreaterThanOrEqual(15)
+    for (const { name: tool, inputSchema } of tools) {
+      sent.length = 0
+      const args = Object.fromEntries(
+        Object.entries(inputSchema.properties as Json)
+          .filter(([parameter]) => parameter !== 'dry_run')
+          .map(([parameter, schema]) => [parameter, largest(parameter, schema, max_records)]),
+      )
+      await assistant.callTool({ name: tool, arguments: { ...args, max_records } })
+      expect({ tool, requests: sent.length }).toEqual({ tool, requests: 1 })
+      const bounds = Object.entries(sent[0]!).flatMap(([parameter, value]) =>
+        /_ms$/.test(parameter)
+          ? []
+          : parameter === 'items'
+            ? [(value as unknown[]).length]
+            : typeof value === 'number' || /^\d+$/.test(String(value))
+              ? [Number(value)]
+              : [],
+      )
+      const most = bounds.reduce((product, bound) => product * bound, 1)
+      expect({ tool, bounds, isWithin: most <= max_records }).toEqual({
+        tool,
+        bounds,
+        isWithin: true,
+      })
+    }
+    await assistant.close()
+  })
+
+  /** The value of a parameter that returns most. */
+  function largest(
+    parameter: string,
+    { type, maximum, enum: values, maxItems = 20 }: Json,
+    max_records: number,
+  ): unknown {
+    if (parameter === 'items') return Array.from({ length: max_records }, () => ({}))
+    if (type === 'integer' || type === 'number') return maximum ?? 1_000_000
+    if (type === 'array') return Array.from({ length: maxItems }, () => 'x')
+    if (type === 'boolean') return true
+    return values?.at(-1) ?? 'x'
+  }
 })
 
 test('a dry run needs no max_records and charges nothing', async () => {
