@@ -56,8 +56,6 @@ export interface Config {
   beaconsPerPixel: number
   /** FOOTFALL_IDENTIFIES_PER_IP, default 300: unsigned identifies a minute that one worker takes from one address; 0: any. */
   identifiesPerIp: number
-  /** FOOTFALL_FAST_READER, default false: workers read plain beacons before Node's HTTP parser (ingest/wire). */
-  fastReader: boolean
   /** FOOTFALL_RATE_LIMITS, default true: the data API's limits (collector/api/access/rateLimits.ts). */
   rateLimits: boolean
   /** FOOTFALL_FREE_ANSWERS_PER_DAY, default 2000: free answers about people of one organization a UTC day. */
@@ -168,7 +166,6 @@ export function readConfig(env: Environment): Config {
     beaconsPerIp: integer(env, 'FOOTFALL_BEACONS_PER_IP', 1_000, 0, 10_000_000),
     beaconsPerPixel: integer(env, 'FOOTFALL_BEACONS_PER_PIXEL', 20_000, 0, 10_000_000),
     identifiesPerIp: integer(env, 'FOOTFALL_IDENTIFIES_PER_IP', 300, 0, 10_000_000),
-    fastReader: flag(env, 'FOOTFALL_FAST_READER', false),
     rateLimits: flag(env, 'FOOTFALL_RATE_LIMITS', true),
     freeAnswersPerDay: integer(env, 'FOOTFALL_FREE_ANSWERS_PER_DAY', 2_000, 0, 1_000_000_000),
     metricsPort: env.FOOTFALL_METRICS_PORT
