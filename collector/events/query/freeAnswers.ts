@@ -1,13 +1,4 @@
-import {
-  type Field,
-  fieldSql,
-  isIdentityField,
-  resolved,
-  resolvedForFree,
-} from '../../../schemas/fields.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
-import { invalidParameter } from '../../api/http/errors.ts'
-import type { Filter } from './filter.ts'
 
 /**
  * The rule of all free answers: they must not depend on the identity, the profile or the interests of people
@@ -94,53 +85,4 @@ export function hasBilledCountSql(build: string): string {
         OR ${names('people')} OR ${names('companies')}
         OR ${has('$.**.intent')} AND EXISTS (
           SELECT FROM intent_rules WHERE intent_rules.organization_id = of_audience.organization_id)))`
-}
-
-/**
- * Refuses filters that an unbilled count must not have, because its number reveals sold data. Event fields are free,
- * and so is `resolved`: it says that a browser's owner is known, not who it is. Throws 400 that names the field.
- */
-export function requireFreeFilters({ filters }: { readonly filters: readonly Filter[] }): void {
-  const filtered = filters.flatMap(({ field }) => field ?? []).find(isIdentityField)
-  if (filtered) {
-    throw invalidParameter(
-      'filter',
-      `"${filtered.name}" is a profile field, which is not free: filter by event fields, including resolved`,
-    )
-  }
-}
-
-/**
- * Returns a field for free responses. There `resolved` does not change with an organization's opt-outs, which
- * would reveal the browsers of a person.
- */
-export const freeField = (field: Field): Field => (field === resolved ? resolvedForFree : field)
-
-/** Returns SQL of a field by name, for groups of free responses. */
-export const freeSql = (name: string): string =>
-  name === resolved.name ? fieldSql(resolvedForFree) : name
-
-/** Returns filters for free responses. */
-export const freeFilters = (filters: readonly Filter[]): readonly Filter[] =>
-  filters.map((filter) => (filter.field ? { ...filter, field: freeField(filter.field) } : filter))
-
-/** Returns the filters of a free response for a charged response, which hides people who opted out. */
-export const chargedFilters = (filters: readonly Filter[]): readonly Filter[] =>
-  filters.map((filter) =>
-    filter.field === resolvedForFree ? { ...filter, field: resolved } : filter,
-  )
-
-/**
- * Refuses to count distinct values of identity fields. A caller can link its own browsers to known addresses,
- * and count them together with a visitor's browser. The number shows whether the visitor has one of these
- * addresses. A rounded number reveals the same at the edge of its band. Throws 400 that names the field.
- */
-export function requireFreeDistinct({ distinct }: { readonly distinct: readonly Field[] }): void {
-  const counted = distinct.find(isIdentityField)
-  if (!counted) return
-  throw invalidParameter(
-    'distinct',
-    `"${counted.name}" identifies visitors, which is not free: count event fields, such as cookie_id for browsers, ` +
-      'or read people and companies from a visitors route',
-  )
 }
