@@ -1,30 +1,7 @@
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 
-/**
- * The rule of all free answers: they must not depend on the identity, the profile or the interests of people
- * whom the caller chose. A caller chooses people by events that it can forge, by lists that it uploads, and
- * by names that it gives. A count over chosen people reveals one of them, even if it is rounded. The caller
- * adds people with known data until the last one decides. So such figures are omitted (null), or are an upper
- * bound that does not depend on billed data. Charged reads return them.
- *
- * The caller did not choose a group that only profiles or the operator's intent signals define. Its figures
- * are exact, unless its conditions could describe fewer than 25 people. A further condition could ask for data of a
- * person whose city and job title the caller knows (audiences/builder/decidedMembers.ts).
- */
-
 type Entity = 'people' | 'companies'
 
-/** The parts of an audience's definition that the rule needs. */
-interface Definition {
-  readonly entity: Entity
-  readonly leaves: readonly {
-    readonly kind: 'profile' | 'event' | 'intent' | 'list' | 'audience'
-    readonly field?: string
-  }[]
-}
-
-/** A free sample requires at least this many members. */
-export const sampleMembersMin = 1_000
 /**
  * A free row appears only if this many people, including its person, have the same values in all requested
  * fields. A free count appears only if its conditions describe no group of fewer people.
@@ -51,21 +28,6 @@ const naming: Readonly<Record<Entity, readonly string[]>> = {
     'company_facebook_url',
   ],
 }
-
-/** Whether a field identifies single people or companies. */
-export const isNaming = (entity: Entity, name: string): boolean => naming[entity].includes(name)
-
-/**
- * Whether a definition may describe people whom the caller chose. `hasRules`: the organization has had rules,
- * by which its events count as intent; so it can forge interest, too.
- */
-export const isOfChosenPeople = ({ entity, leaves }: Definition, hasRules: boolean): boolean =>
-  leaves.some(
-    (leaf) =>
-      choosing.some((kind) => kind === leaf.kind) ||
-      (leaf.kind === 'intent' && hasRules) ||
-      (leaf.kind === 'profile' && isNaming(entity, leaf.field!)),
-  )
 
 /**
  * Returns SQL of whether free answers omit the count of a build, the row `build` of `audience_builds`. They do if it

@@ -14,7 +14,8 @@ import { useProjectPath } from '../../projectPath.ts'
 import { go } from '../../router.tsx'
 import { setUrl, urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
-import { labelOfPreview, type PreviewRow, previewFields, previewValue } from './previewFields.ts'
+import { labelOfField } from '../../view/labels.ts'
+import { type PreviewRow, previewFields, previewValue } from './previewFields.ts'
 
 const tabs = { people: 'People', companies: 'Companies' } as const
 type Entity = keyof typeof tabs
@@ -27,7 +28,7 @@ const nothing = { total: 0, rows: [] }
 async function preview(
   entity: Entity,
   topic: string,
-): Promise<{ total: number | null; rows: PreviewRow[] }> {
+): Promise<{ total: number; rows: PreviewRow[] }> {
   const asked = { topic, limit: rowsMax }
   if (entity === 'people') {
     const found = await api.previewPeopleByTopic(asked)
@@ -96,33 +97,29 @@ function Preview({ entity, topic }: { entity: Entity; topic: string }) {
         return (
           <>
             <p>
-              {total === null
-                ? 'The number is billed.'
-                : total === 1
-                  ? entity === 'people'
-                    ? '1 person'
-                    : '1 company'
-                  : `${records(total)} ${entity}`}
-              {total !== null && total > 0 && prices.value && (
+              {total === 1
+                ? entity === 'people'
+                  ? '1 person'
+                  : '1 company'
+                : `${records(total)} ${entity}`}
+              {total > 0 && prices.value && (
                 <span class="hint"> Reading all: {costOf(prices.value, 'intent', total)}.</span>
               )}
             </p>
-            {rows.length > 0 ? (
+            {rows.length > 0 && (
               <DataTable
                 caption={`Preview of ${entity}, masked`}
                 prefix="intent-"
                 canSearch={false}
                 columns={previewFields(rows).map((name) => ({
                   name,
-                  label: labelOfPreview(name),
+                  label: labelOfField(name),
                   isNumber: name === 'score',
                   value: (row: PreviewRow) => previewValue(row, name),
                 }))}
                 rows={rows}
-                keyOf={(row) => JSON.stringify(row)}
+                keyOf={(row) => String(rows.indexOf(row))}
               />
-            ) : (
-              <p class="hint">Too few match for a free preview.</p>
             )}
           </>
         )
