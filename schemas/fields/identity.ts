@@ -28,6 +28,12 @@ export const hemNumber = ofCookie('hem_number')
  */
 export const isKnown = `${ofCookie('is_known')} != 0`
 
+/**
+ * SQL, over rows of `events`: whether the link that hemNumber follows is signed, loaded or of the operator's graph. Anybody
+ * can send another one.
+ */
+export const isVouched = `${ofCookie('is_vouched')} != 0`
+
 /** Who an event’s visitor is. */
 export const resolved: Field = {
   name: 'resolved',
