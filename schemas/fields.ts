@@ -13,6 +13,7 @@ import {
   hem,
   hemAsNumber,
   hemNumber,
+  isVouched,
   numberAsHem,
   resolved,
 } from './fields/identity.ts'
@@ -30,7 +31,7 @@ export {
   type Tier,
   tiers,
 } from './fields/field.ts'
-export { companyFields, hasProfile, hem, hemAsNumber, hemNumber, numberAsHem, resolved }
+export { companyFields, hasProfile, hem, hemAsNumber, hemNumber, isVouched, numberAsHem, resolved }
 
 /** The columns of `events`: stored ones, and ones that reads compute from them. */
 export const eventColumns: readonly Field[] = [

@@ -10,6 +10,10 @@ export const numberAsHem = (number: string): string =>
 const own = '(organization_id, cookie_id)'
 const ofEverybody = "(toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)"
 
+/** SQL over rows of `events`: an attribute of the link that counts for the event's cookie. */
+const ofCookie = (attribute: string) =>
+  `dictGetOrDefault('identity_by_cookie_lately', '${attribute}', ${own}, dictGetOrDefault('identity_by_cookie', '${attribute}', ${own}, dictGet('identity_by_cookie', '${attribute}', ${ofEverybody})))`
+
 /**
  * SQL over rows of `events`: the person of the event's cookie, as the hem's 256 bits, and 0 for unknown
  * visitors. Observations of the organization's own sites have priority over the operator's graph. For a
@@ -17,7 +21,13 @@ const ofEverybody = "(toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)
  * observations are in a separate dictionary. Observations of other organizations have other keys, so no query
  * finds them.
  */
-export const hemNumber = `dictGetOrDefault('identity_by_cookie_lately', 'hem_number', ${own}, dictGetOrDefault('identity_by_cookie', 'hem_number', ${own}, dictGet('identity_by_cookie', 'hem_number', ${ofEverybody})))`
+export const hemNumber = ofCookie('hem_number')
+
+/**
+ * SQL, over rows of `events`: whether the link that hemNumber follows is signed, loaded or of the operator's graph. Anybody
+ * can send another one.
+ */
+export const isVouched = `${ofCookie('is_vouched')} != 0`
 
 /** Who an event’s visitor is. */
 export const resolved: Field = {

@@ -65,7 +65,7 @@ test('a visit is reported by webhook and chat within ten seconds of its beacon',
     type: 'visit.matched',
     data: { visitor: { cookie_id: cookieId }, session: { events: 1 } },
   })
-  expect(JSON.parse(chat!.body).text).toContain('https://shop.example/pricing')
+  expect(JSON.parse(chat!.body).text).toContain('- Pricing /pricing')
   await send()
   await new Promise((resolve) => setTimeout(resolve, 6_000))
   expect(it.receiver.at('/visits')).toHaveLength(1)

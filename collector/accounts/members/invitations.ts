@@ -10,6 +10,7 @@ import { requireSameOrigin } from '../../api/access/sameOrigin.ts'
 import { sessionOf } from '../../api/access/session.ts'
 import { Name, strictObject } from '../../api/http/commonSchemas.ts'
 import { conflict, invalidParameter, notFound, unauthorized } from '../../api/http/errors.ts'
+import { visitorText } from '../../platform/outbox/visitorText.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { access, Code, Password } from '../accountSchemas.ts'
@@ -42,7 +43,8 @@ export async function invitationMail(
     'SELECT name FROM organizations WHERE organization_id = $1',
     [organizationId],
   )
-  const name = rows[0]!.name
+  // Anybody may be invited, by anybody who has an organization.
+  const name = visitorText(rows[0]!.name) ?? 'An organization'
   return {
     subject: `You are invited to ${name} on Footfall`,
     text:

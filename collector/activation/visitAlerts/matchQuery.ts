@@ -1,4 +1,10 @@
-import { hemAsNumber, hemNumber, numberAsHem, type Tier } from '../../../schemas/fields.ts'
+import {
+  hemAsNumber,
+  hemNumber,
+  isVouched,
+  numberAsHem,
+  type Tier,
+} from '../../../schemas/fields.ts'
 import { type Bind, bindings } from '../../events/query/bind.ts'
 import { readFilters } from '../../events/query/filter.ts'
 import { selectionConditions } from '../../events/query/filterSql.ts'
@@ -36,11 +42,12 @@ export const peopleMax = 500
 const latenessMs = 3_600_000
 
 /**
- * The people of a rule whose events arrived in the window, first come first, after `last`. `erased` are the hems of
- * people who are being erased.
+ * The people of a rule whose events arrived in the window, first come first, after `last`: those with verified links, or
+ * those whom only an unsigned identify call names. `erased` are the hems of people who are being erased.
  */
 export function matchQuery(
   rule: Rule,
+  isVerified: boolean,
   window: Window,
   erased: readonly string[],
   last?: MatchedPerson,
@@ -79,6 +86,7 @@ FROM (
     ...conditions,
     `ts_millis >= ${bind('Int64', window.startMs - latenessMs)}`,
     `${hemNumber} != 0`,
+    isVerified ? isVouched : `NOT (${isVouched})`,
     `NOT (${isSuppressed(hemNumber, hidden)})`,
     ...personConditions(rule, bind),
   ].join('\n    AND ')}

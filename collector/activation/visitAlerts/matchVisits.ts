@@ -9,7 +9,7 @@ import { chunked } from '../../platform/clickhouse/chunked.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import {
   activeProjectsQuery,
@@ -33,15 +33,20 @@ export interface MatchDeps {
 interface ActiveRule extends Rule {
   readonly visit_alert_id: string
   readonly version: number
-  readonly checked_ms: number
   readonly paused_by: string | null
+  /** The positions of visits with verified and with unsigned links. */
+  readonly verified_ms: number
+  readonly unverified_ms: number
 }
+
+const positionOf = ({ verified_ms, unverified_ms }: ActiveRule, isVerified: boolean): number =>
+  isVerified ? verified_ms : unverified_ms
 
 /** A link of a cookie is readable up to this time after its event, so each pass reads the end of the last one again. */
 const overlapMs = 15_000
 /** After an interruption, older visits are not reported, because their messages would come too late. */
 const backlogMs = 600_000
-/** Most queries of a rule in a pass, so that no rule delays the others for long. */
+/** Most queries of a rule in a pass, for each kind of link, so that no rule delays the others for long. */
 const queriesMax = 20
 /** Longest time of a pass, so that matches are reported meanwhile. The next pass continues with the other rules. */
 const passMsMax = 20_000
@@ -49,8 +54,8 @@ const passMsMax = 20_000
 const idleMs = 10_000
 
 /**
- * Finds the people whose visits match rules, and stores each once a day for `reportMatches`. Ends after `msMax`; the
- * rules that wait longest come first.
+ * Finds the people whose visits match rules, and stores each once a day for `reportMatches`: first those with verified
+ * links, then those with unsigned ones. Ends after `msMax`; the rules that wait longest come first.
  */
 export async function matchVisits(
   deps: MatchDeps,
@@ -63,11 +68,13 @@ export async function matchVisits(
   const endMs = Math.min(completeUntil ?? nowMs, nowMs)
   const rules = await readActiveRules(postgres)
   if (rules.length === 0) return
-  const windowOf = ({ checked_ms }: ActiveRule): Window => ({
-    startMs: Math.max(checked_ms - overlapMs, endMs - backlogMs),
+  const windowOf = (rule: ActiveRule, isVerified: boolean): Window => ({
+    startMs: Math.max(positionOf(rule, isVerified) - overlapMs, endMs - backlogMs),
     endMs,
   })
-  const startMs = Math.min(...rules.map((rule) => windowOf(rule).startMs))
+  const startMs = Math.min(
+    ...rules.flatMap((rule) => [windowOf(rule, true).startMs, windowOf(rule, false).startMs]),
+  )
   const activeIds = new Set<string>()
   for (const projects of chunked([...new Set(rules.map(({ project_id }) => project_id))])) {
     const query = activeProjectsQuery(projects, { startMs, endMs })
@@ -79,7 +86,6 @@ export async function matchVisits(
     signal.throwIfAborted()
     if (number > 0 && performance.now() - startedAt >= msMax) return
     try {
-      // Before the match, so that a pause never tells whether somebody visited.
       const pausedBy = await refusalOf(deps.billing, {
         requestId: rule.visit_alert_id,
         organizationId: rule.organization_id,
@@ -88,10 +94,14 @@ export async function matchVisits(
         meter: meterOfTier[rule.tier],
         records: 1,
       })
-      if (pausedBy !== rule.paused_by) await notePause(postgres, rule, pausedBy)
-      if (pausedBy === null && activeIds.has(rule.project_id))
-        await matchRule(deps, rule, windowOf(rule), signal)
-      else if (endMs - rule.checked_ms > idleMs) await storeMatches(postgres, rule, [], endMs)
+      if (pausedBy !== rule.paused_by) await notePause(postgres, rule.visit_alert_id, pausedBy)
+      for (const isVerified of [true, false]) {
+        // Unsigned visits are free, so a pause does not concern them.
+        if (activeIds.has(rule.project_id) && !(isVerified && pausedBy !== null))
+          await matchRule(deps, rule, isVerified, windowOf(rule, isVerified), signal)
+        else if (endMs - positionOf(rule, isVerified) > idleMs)
+          await storeMatches(postgres, rule, isVerified, [], endMs)
+      }
     } catch (error) {
       signal.throwIfAborted()
       log.warn(
@@ -114,7 +124,8 @@ const longestAgo = 'tried_at NULLS FIRST, checked_until, visit_alert_id'
 export async function readActiveRules(postgres: Postgres): Promise<ActiveRule[]> {
   const { rows } = await postgres.query<ActiveRule>(
     `SELECT visit_alert_id, organization_id, visit_alerts.project_id, match, tier, visit_alerts.version,
-       paused_by, floor(extract(epoch FROM checked_until) * 1000)::float8 AS checked_ms,
+       paused_by, floor(extract(epoch FROM checked_until) * 1000)::float8 AS verified_ms,
+       floor(extract(epoch FROM unverified_checked_until) * 1000)::float8 AS unverified_ms,
        current_build_id AS build_id, entity
      FROM visit_alerts JOIN projects USING (project_id)
        LEFT JOIN audiences ON audiences.audience_id = (match ->> 'audience_id')::uuid
@@ -128,6 +139,7 @@ export async function readActiveRules(postgres: Postgres): Promise<ActiveRule[]>
 async function matchRule(
   { postgres, openQueryExecutor }: MatchDeps,
   rule: ActiveRule,
+  isVerified: boolean,
   window: Window,
   signal: AbortSignal,
 ): Promise<void> {
@@ -137,33 +149,36 @@ async function matchRule(
   let last: MatchedPerson | undefined
   // The next pass reads the overlap again, so it alone would never get past more people than one query returns.
   for (let queries = 0; queries < queriesMax; queries++) {
-    const people = await reader.rows<MatchedPerson>(matchQuery(rule, window, erased, last))
+    const query = matchQuery(rule, isVerified, window, erased, last)
+    const people = await reader.rows<MatchedPerson>(query)
     last = people.length === peopleMax ? people.at(-1) : undefined
-    const isStored = await storeMatches(postgres, rule, people, last?.received_ms ?? window.endMs)
-    if (!last || !isStored) return
+    const checkedMs = last?.received_ms ?? window.endMs
+    if (!(await storeMatches(postgres, rule, isVerified, people, checkedMs)) || !last) return
   }
 }
 
-/** Stores new matches and the rule's position. Returns false for a rule that was edited meanwhile: it is matched again. */
+/** Stores new matches and the rule's position of their kind. Returns false for a rule that was edited meanwhile: it is matched again. */
 async function storeMatches(
   postgres: Postgres,
   { visit_alert_id, project_id, version }: ActiveRule,
+  isVerified: boolean,
   people: readonly MatchedPerson[],
   checkedMs: number,
 ): Promise<boolean> {
   return inTransaction(postgres, async (client) => {
+    const position = isVerified ? 'checked_until' : 'unverified_checked_until'
     const { rowCount } = await client.query(
-      `UPDATE visit_alerts SET checked_until = greatest(checked_until, $3), tried_at = now()
+      `UPDATE visit_alerts SET ${position} = greatest(${position}, $3), tried_at = now()
        WHERE visit_alert_id = $1 AND version = $2 AND active`,
       [visit_alert_id, version, new Date(checkedMs)],
     )
     if (rowCount === 0 || people.length === 0) return rowCount !== 0
-    await client.query(
-      `INSERT INTO visit_alert_matches (match_id, visit_alert_id, person_key, day, event_id, ts_millis)
-       SELECT match_id, $1, person_key, day, event_id, ts_millis
+    const { rows } = await client.query<{ match_id: string; day: string }>(
+      `INSERT INTO visit_alert_matches (match_id, visit_alert_id, is_verified, person_key, day, event_id, ts_millis)
+       SELECT match_id, $1, $7, person_key, day, event_id, ts_millis
        FROM unnest($2::date[], $3::uuid[], $4::uuid[], $5::uuid[], $6::bigint[])
          AS found (day, match_id, person_key, event_id, ts_millis)
-       ON CONFLICT DO NOTHING`,
+       ON CONFLICT DO NOTHING RETURNING match_id, day::text`,
       [
         visit_alert_id,
         people.map(({ day }) => day),
@@ -171,10 +186,41 @@ async function storeMatches(
         people.map(({ hem, day }) => personKey(project_id, hem, day)),
         people.map(({ event_id }) => event_id),
         people.map(({ ts_millis }) => ts_millis),
+        isVerified,
       ],
     )
+    if (!isVerified && rows.length > 0) await capUnverified(client, visit_alert_id, rows)
     return true
   })
+}
+
+/** Most messages of a rule and UTC day about visitors who only say who they are. */
+export const claimsMax = 20
+
+/**
+ * Decides how new unsigned matches are reported, by their place in the day: the first ones are charged if the rule charges
+ * any, the next ones are claims, and the rest are only counted. The transaction holds the lock of the rule.
+ */
+async function capUnverified(
+  client: Queryable,
+  visitAlertId: string,
+  added: readonly { match_id: string; day: string }[],
+): Promise<void> {
+  await client.query(
+    `UPDATE visit_alert_matches AS match SET is_charged = place <= unverified_charges_max,
+       event_id = CASE WHEN place <= unverified_charges_max + $4 THEN event_id END
+     FROM visit_alerts, (
+       SELECT match_id, row_number() OVER (PARTITION BY day ORDER BY created_at, match_id) AS place
+       FROM visit_alert_matches WHERE visit_alert_id = $1 AND NOT is_verified AND day = ANY($2::date[])) AS placed
+     WHERE visit_alerts.visit_alert_id = $1 AND match.match_id = placed.match_id
+       AND match.match_id = ANY($3::uuid[])`,
+    [
+      visitAlertId,
+      [...new Set(added.map(({ day }) => day))],
+      added.map(({ match_id }) => match_id),
+      claimsMax,
+    ],
+  )
 }
 
 /** Identifies a person of a project on a day, for the charge and for the uniqueness of messages. */
@@ -182,13 +228,13 @@ export const personKey = (projectId: string, hem: string, day: string): string =
   digestId(`visit ${projectId} ${hem} ${day}`)
 
 /** Stores why a rule is paused, or that it is not. */
-async function notePause(
+export async function notePause(
   postgres: Postgres,
-  { visit_alert_id }: Pick<ActiveRule, 'visit_alert_id'>,
+  visitAlertId: string,
   pausedBy: string | null,
 ): Promise<void> {
   await postgres.query('UPDATE visit_alerts SET paused_by = $2 WHERE visit_alert_id = $1', [
-    visit_alert_id,
+    visitAlertId,
     pausedBy,
   ])
 }

@@ -16,7 +16,7 @@ import { restMs } from '../../events/query/sessionSplit.ts'
 import { erasedHems } from '../../events/query/suppressedPeople.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { type MatchDeps, personKey } from './matchVisits.ts'
+import { type MatchDeps, notePause, personKey } from './matchVisits.ts'
 import { type ClaimedMatch, type Row, tellVisit } from './visitMessages.ts'
 
 /** Longer than a report takes: afterwards its process counts as dead, and another one continues. */
@@ -46,7 +46,7 @@ export async function reportMatches(deps: MatchDeps, signal: AbortSignal): Promi
   }
 }
 
-/** Claims waiting matches, first the oldest one of each organization. */
+/** Claims waiting matches, first the oldest one of each organization, and verified ones before others. */
 async function claimMatches({ postgres }: MatchDeps): Promise<ClaimedMatch[]> {
   const { rows } = await postgres.query<ClaimedMatch>(
     `UPDATE visit_alert_matches AS match SET leased_until = now() + $1 * interval '1 second'
@@ -56,13 +56,13 @@ async function claimMatches({ postgres }: MatchDeps): Promise<ClaimedMatch[]> {
        WHERE event_id IS NOT NULL AND coalesce(leased_until, '-infinity') < now() AND match_id IN (
          SELECT match_id FROM (
            SELECT match_id, found.created_at,
-             row_number() OVER (PARTITION BY organization_id ORDER BY found.created_at) AS place
+             row_number() OVER (PARTITION BY organization_id ORDER BY NOT is_verified, found.created_at) AS place
            FROM visit_alert_matches AS found JOIN visit_alerts USING (visit_alert_id) JOIN projects USING (project_id)
            WHERE event_id IS NOT NULL AND coalesce(leased_until, '-infinity') < now()) AS placed
          ORDER BY place, created_at LIMIT $2)
        FOR UPDATE SKIP LOCKED)
-     RETURNING match_id, match.visit_alert_id, person_key, day::text, event_id, ts_millis::float8 AS ts_millis,
-       organization_id, projects.project_id, projects.name AS project_name, visit_alerts.name, tier, member_ids,
+     RETURNING match_id, match.visit_alert_id, is_verified, is_charged, person_key, day::text, event_id,
+       ts_millis::float8 AS ts_millis, visit_alerts.match, organization_id, projects.project_id, projects.name AS project_name, visit_alerts.name, tier, member_ids,
        chat_url IS NOT NULL AS has_chat_url`,
     [leaseSeconds, claimedMax],
   )
@@ -75,7 +75,7 @@ async function reportMatch(
   signal: AbortSignal,
 ): Promise<void> {
   const { postgres, openQueryExecutor, publicUrl } = deps
-  const { organization_id: organizationId, project_id, tier, match_id } = match
+  const { organization_id: organizationId, project_id, match_id } = match
   const reader = openQueryExecutor({ organizationId, mode: 'live' }, { effort: 'page', signal })
   const visitor = await readVisitor(reader, match)
   // Opted out, erased or unlinked since the match. Whom the browser belongs to now may not be who is charged.
@@ -88,17 +88,11 @@ async function reportMatch(
   )
     return forget(deps, match)
   const session = await readSession(reader, match, String(visitor.cookie_id), deps.now())
-  // Free if this rule or another one has reported the person at this tier today.
-  const refusal = await chargeJob(deps, {
-    requestId: digestId(`${match.person_key} ${tier}`),
-    organizationId,
-    projectId: project_id,
-    callerId: match.visit_alert_id,
-    meter: meterOfTier[tier],
-    records: 1,
-  })
-  // The next pass notes the pause of each rule. Noted here, it would tell for free that this rule had a match.
-  if (refusal !== null) return forget(deps, match)
+  const refusal = match.is_charged ? await charge(deps, match) : null
+  if (refusal !== null) {
+    await notePause(postgres, match.visit_alert_id, refusal)
+    return forget(deps, match)
+  }
   await inTransaction(postgres, async (client) => {
     const { rowCount } = await client.query(
       'UPDATE visit_alert_matches SET event_id = NULL WHERE match_id = $1 AND event_id IS NOT NULL',
@@ -111,6 +105,17 @@ async function reportMatch(
     await tellVisit(client, match, visitor, session, publicUrl)
   })
 }
+
+/** Charges the person once a day and tier: free if this rule or another one has reported the person today. */
+const charge = (deps: MatchDeps, match: ClaimedMatch) =>
+  chargeJob(deps, {
+    requestId: digestId(`${match.person_key} ${match.tier}`),
+    organizationId: match.organization_id,
+    projectId: match.project_id,
+    callerId: match.visit_alert_id,
+    meter: meterOfTier[match.tier],
+    records: 1,
+  })
 
 /** Deletes a match that is not reported, so that a later visit of the day can be. */
 async function forget({ postgres }: MatchDeps, { match_id }: ClaimedMatch): Promise<void> {

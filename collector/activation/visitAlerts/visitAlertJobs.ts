@@ -11,8 +11,8 @@ export const visitsQueue = 'visits.match'
 const passMs = 1_000
 /** A job ends before the next minute starts another one. */
 const jobMs = 55_000
-/** People were reported at most yesterday, so older rows decide nothing. */
-const keptDays = 2
+/** The days whose matches a rule counts. */
+const keptDays = 7
 
 /**
  * The background jobs of visit alerts. They read events after these were shipped, so a beacon never waits for them.
@@ -37,7 +37,7 @@ export const visitAlertQueues = (deps: MatchDeps): Queue[] => [
     schedule: '35 * * * *',
     async run() {
       await deps.postgres.query(
-        'DELETE FROM visit_alert_matches WHERE day < current_date - $1::int',
+        "DELETE FROM visit_alert_matches WHERE day <= (now() AT TIME ZONE 'UTC')::date - $1::int",
         [keptDays],
       )
     },

@@ -16,6 +16,7 @@ import type { Outbound } from '../../platform/outbound/outbound.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { claimsMax } from './matchVisits.ts'
 import { visitsQueue } from './visitAlertJobs.ts'
 import {
   tags,
@@ -78,7 +79,7 @@ export const visitAlertRoutes =
           tags,
           operationId: 'createVisitAlert',
           summary: 'Create a visit alert',
-          description: `Requires the project admin role. When a matching person visits, Footfall sends one message within ten seconds by mail, webhook (\`visit.matched\`) and chat. The message has the identity data of \`tier\` and the session so far. Each person is charged one record a UTC day on the meter of \`tier\`, however many rules of that tier match. Creating the rule is free. People who opted out are never matched. A project has at most ${visitAlertsMax} rules.`,
+          description: `Requires the project admin role. When a matching person visits, Footfall sends one message within ten seconds by mail, webhook (\`visit.matched\`) and chat. The message has the identity data of \`tier\` and the session so far. Each person is charged one record a UTC day on the meter of \`tier\`, however many rules of that tier match. A visitor who is named only by unsigned \`identify\` calls is reported free of charge and without identity data, at most ${claimsMax} times a UTC day and rule. \`unverified_charges_max\` charges such visitors, up to its number a day. Creating the rule is free. People who opted out are never matched. A project has at most ${visitAlertsMax} rules.`,
           body: VisitAlertInput,
           response: { 201: One },
         },
@@ -103,8 +104,9 @@ export const visitAlertRoutes =
               `A project has at most ${visitAlertsMax} visit alerts. Delete one first.`,
             )
           await client.query(
-            `INSERT INTO visit_alerts (visit_alert_id, project_id, name, match, tier, active, member_ids, chat_url)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+            `INSERT INTO visit_alerts (visit_alert_id, project_id, name, match, tier, active, member_ids,
+               unverified_charges_max, chat_url)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
             [
               id,
               projectId,
@@ -189,8 +191,9 @@ const singleVisitAlertRoutes =
           requireVersion('visit_alert', before, body.version)
           await client.query(
             `UPDATE visit_alerts SET name = $2, match = $3, tier = $4, active = $5, member_ids = $6,
-               chat_url = CASE WHEN $7 THEN $8 ELSE chat_url END,
+               unverified_charges_max = $7, chat_url = CASE WHEN $8 THEN $9 ELSE chat_url END,
                checked_until = CASE WHEN active THEN checked_until ELSE now() END,
+               unverified_checked_until = CASE WHEN active THEN unverified_checked_until ELSE now() END,
                paused_by = NULL, version = version + 1, updated_at = now() WHERE visit_alert_id = $1`,
             [
               id,
@@ -262,13 +265,20 @@ async function alertFor(
   return alert
 }
 
-/** Returns the values to store, from the name to the members. Throws 400 for settings that cannot be used. */
+/** Returns the values to store, from the name to the charged unverified visitors. Throws 400 for settings that cannot be used. */
 async function valuesOf(
   client: Queryable,
   projectId: string,
-  { name, match, tier, active = true, member_ids = [] }: VisitAlertInput,
+  {
+    name,
+    match,
+    tier,
+    active = true,
+    member_ids = [],
+    unverified_charges_max = 0,
+  }: VisitAlertInput,
 ) {
   await requireReaders(client, projectId, member_ids, 'identity')
   const stored = await readMatch(client, projectId, tier, match)
-  return [name, JSON.stringify(stored), tier, active, member_ids] as const
+  return [name, JSON.stringify(stored), tier, active, member_ids, unverified_charges_max] as const
 }

@@ -69,9 +69,15 @@ const fields = {
   name: Name,
   tier: Choice(alertTiers, {
     description:
-      'The identity data of the message. Each person is charged once a day on the meter of this tier. `company` and `audience` require `resolution_full_profile`.',
+      'The identity data of the message. Each verified person is charged once a day on the meter of this tier. `company` and `audience` require `resolution_full_profile`.',
   }),
   active: Type.Boolean({ description: 'Whether visits are matched.' }),
+  unverified_charges_max: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    description:
+      'The number of unverified visitors a UTC day that are charged, and reported with identity data like verified ones. 0: none are charged.',
+  }),
   member_ids: {
     ...MemberIds,
     description: 'The members who get a mail. Each must be allowed to see identities.',
@@ -83,6 +89,7 @@ export const VisitAlertInput = strictObject({
   ...fields,
   match: MatchInput,
   active: Type.Optional({ ...fields.active, default: true }),
+  unverified_charges_max: Type.Optional({ ...fields.unverified_charges_max, default: 0 }),
   member_ids: Type.Optional({ ...fields.member_ids, default: [] }),
   chat_url: ChatUrl,
 })
@@ -101,8 +108,25 @@ export const VisitAlert = Type.Object(
     has_chat_url: Type.Boolean(),
     paused_by: Nullable(Choice(['budget_exceeded', 'platform_cap_exceeded']), {
       description:
-        'Why nothing is sent now: the budget or a usage limit does not cover one more record. Null: messages are sent.',
+        'Why no charged message is sent now: the budget or a usage limit does not cover one more record. Null: messages are sent.',
     }),
+    matched_7_days: Type.Object(
+      {
+        verified: Type.Integer({
+          description:
+            'People whose link to the browser is verified: signed by your server, loaded, or of the operator’s graph.',
+        }),
+        unverified: Type.Integer({
+          description:
+            'People named only by unsigned `identify` calls or forms, which anybody can send.',
+        }),
+      },
+      {
+        title: 'VisitMatches',
+        description:
+          'The people that matched today and in the six UTC days before, each counted once a day. Visits without a message count too.',
+      },
+    ),
     last_sent_at: Nullable(Timestamp),
     version: Version,
     created_at: Timestamp,

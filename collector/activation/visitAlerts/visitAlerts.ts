@@ -14,9 +14,13 @@ interface VisitAlertRow extends Omit<VisitAlert, 'last_sent_at' | 'created_at' |
 
 const selectVisitAlerts = `
   SELECT visit_alert_id, visit_alerts.project_id, visit_alerts.name, match, tier, active, member_ids,
-    chat_url IS NOT NULL AS has_chat_url, paused_by, last_sent_at, visit_alerts.version,
-    visit_alerts.created_at, visit_alerts.updated_at
-  FROM visit_alerts JOIN projects USING (project_id)`
+    chat_url IS NOT NULL AS has_chat_url, unverified_charges_max, paused_by, last_sent_at, visit_alerts.version,
+    visit_alerts.created_at, visit_alerts.updated_at,
+    json_build_object('verified', matched.verified, 'unverified', matched.unverified) AS matched_7_days
+  FROM visit_alerts JOIN projects USING (project_id) CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE is_verified) AS verified, count(*) FILTER (WHERE NOT is_verified) AS unverified
+    FROM visit_alert_matches WHERE visit_alert_matches.visit_alert_id = visit_alerts.visit_alert_id
+      AND day > (now() AT TIME ZONE 'UTC')::date - 7) AS matched`
 
 /** Reads the visit alerts of a project, oldest first. */
 export async function listVisitAlerts(client: Queryable, projectId: string): Promise<VisitAlert[]> {

@@ -3,7 +3,9 @@ import { readersOf, sendToChat } from '../../analytics/alerts/alertChannels.ts'
 import { counted } from '../../platform/counted.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
 import { emit } from '../../platform/outbox/outbox.ts'
+import { visitorPath, visitorText } from '../../platform/outbox/visitorText.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
+import type { Match } from './visitAlertSchemas.ts'
 
 /** A match that this process reports now. */
 export interface ClaimedMatch {
@@ -13,6 +15,9 @@ export interface ClaimedMatch {
   day: string
   event_id: string
   ts_millis: number
+  is_verified: boolean
+  is_charged: boolean
+  match: Match
   organization_id: string
   project_id: string
   project_name: string
@@ -50,18 +55,21 @@ export async function tellVisit(
       project_id: projectId,
       name,
       tier: match.tier,
-      visitor: Object.fromEntries(Object.entries(visitor).filter(([, value]) => value !== null)),
+      verified: match.is_verified,
+      charged: match.is_charged,
+      visitor: match.is_charged
+        ? Object.fromEntries(Object.entries(visitor).filter(([, value]) => value !== null))
+        : { cookie_id: visitor.cookie_id },
       session,
     },
   })
   const subject = `${match.project_name}: ${name}`
   const url = `${publicUrl}/${organizationId}/projects/${projectId}/alerts`
   const lines = [
-    visitorText(visitor),
+    match.is_charged ? personLine(visitor) : claimLine(match.match),
+    ...(match.is_verified ? [] : ['Not verified: the site did not sign who this visitor is.']),
     `${counted(session.events, 'event')} since ${session.started_at}:`,
-    ...session.pages
-      .slice(-listedMax)
-      .map(({ title, url }) => `- ${title ? `${title} ` : ''}${url}`),
+    ...session.pages.slice(-listedMax).map(({ title, url }) => `- ${pageText(title, url)}`),
   ]
   const text = lines.join('\n')
   for (const email of await readersOf(client, projectId, match.member_ids, 'identity'))
@@ -94,8 +102,24 @@ function titleOf({ event_data }: Row): string | null {
 }
 
 /** A line that names the visitor by the fields of the tier. */
-function visitorText({ first_name, last_name, job_title, company_name, hem }: Row): string {
-  const person = [first_name, last_name].filter(Boolean).join(' ')
-  const position = [job_title, company_name].filter(Boolean).join(', ')
-  return [person || `hem ${hem}`, position].filter(Boolean).join(' · ')
+function personLine({ first_name, last_name, job_title, company_name, hem }: Row): string {
+  const textOf = (values: readonly unknown[], between: string) =>
+    values.map(visitorText).filter(Boolean).join(between)
+  const person = textOf([first_name, last_name], ' ') || `hem ${hem}`
+  return [person, textOf([job_title, company_name], ', ')].filter(Boolean).join(' · ')
 }
+
+/** A line about a visitor whose identity nobody verified. It repeats the rule, and reveals no field of a profile. */
+function claimLine({ kind, hem, company_domain }: Match): string {
+  const claims = {
+    person: `the person with the hem ${hem}`,
+    company: `of the company ${visitorText(company_domain) ?? 'of this rule'}`,
+    profile: 'a person that this rule describes',
+    audience: 'a member of the audience of this rule',
+  }
+  return `A visitor who says to be ${claims[kind]}`
+}
+
+/** A page of the session, whose title and address a visitor may have made up. */
+const pageText = (title: unknown, url: unknown): string =>
+  [visitorText(title), visitorPath(url)].filter(Boolean).join(' ') || 'A page'

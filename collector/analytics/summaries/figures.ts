@@ -1,11 +1,12 @@
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
+import { visitorText } from '../../platform/outbox/visitorText.ts'
 import { readFields, readSessionFields } from '../breakdowns.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { type Figures, readOverview } from '../overviewRoute.ts'
 import { mayTellOfPerson } from '../sharePolicy.ts'
 import type { Period } from './periods.ts'
 
-/** Content of a summary: no identities, and no values that may describe a person. */
+/** Content of a summary: no identities, and no values that may describe a person or that visitors made up as links. */
 export interface SummaryFigures {
   readonly now: Figures
   readonly before: Figures
@@ -20,7 +21,7 @@ export interface Counted {
 }
 
 const shownMax = 5
-/** Some of these are omitted, because they may describe a person. */
+/** Some of these are omitted, because they may describe a person or become links. */
 const readMax = 50
 
 /** Reads the figures of a project in a period and in the previous one. */
@@ -44,7 +45,13 @@ export async function readSummary(
     readSessionFields(queryExecutor, plan, ['source'], { limit: readMax }),
   ])
   const shown = (found: readonly Counted[]) =>
-    found.filter(({ value }) => value === null || !mayTellOfPerson(value)).slice(0, shownMax)
+    found
+      .flatMap(({ value, visitors }): Counted[] => {
+        if (value === null) return [{ value, visitors }]
+        const text = mayTellOfPerson(value) ? null : visitorText(value)
+        return text === null ? [] : [{ value: text, visitors }]
+      })
+      .slice(0, shownMax)
   return {
     now,
     before: previous,

@@ -108,7 +108,13 @@ export async function acceptBeacon(
   const dropReason = findDropReason(deps, pixel, device.isBot, [visitor.cookieId, ...rows.hems])
   if (dropReason) {
     dropReason.dropped.inc(rows.events.length)
-    return { receipt: allRejected(visitor, envelope.events, dropReason), visitor }
+    // An opt-out is reported to back ends alone: anybody can send the id of a browser or a person.
+    const isReported = isVerifiedBackend || dropReason.code !== 'visitor_opted_out'
+    const { rejectedEvents: rejected, hemFault } = rows
+    const receipt = isReported
+      ? allRejected(visitor, envelope.events, dropReason)
+      : receiptOf(visitor, envelope, { rejected, hemFault, ignored, isVerifiedBackend })
+    return { receipt, visitor }
   }
 
   const { logs } = deps
@@ -270,13 +276,14 @@ function findDropReason(
   isBot: boolean,
   ids: string[],
 ): DropReason | undefined {
-  if (optOuts.has(organizationId, ...ids)) {
-    const message = 'must not be of a visitor who has opted out'
-    return { code: 'visitor_opted_out', message, dropped: droppedOptOutEvents }
-  }
+  // First, so that the answer to a bot does not depend on opt-outs either.
   if (isBot && settings.drop_bots) {
     const message = 'must not be of a bot: this pixel drops them'
     return { code: 'bot_dropped', message, dropped: droppedBotEvents }
+  }
+  if (optOuts.has(organizationId, ...ids)) {
+    const message = 'must not be of a visitor who has opted out'
+    return { code: 'visitor_opted_out', message, dropped: droppedOptOutEvents }
   }
 }
 

@@ -227,6 +227,16 @@ describe('an invitation', () => {
     expect(invited).toMatchObject({ by_mail: true, invitation_url: null })
     const first = await it.invitationToken(invited)
     expect((await it.mail.mailTo(email)).text).toContain('Demo organization')
+    // Anybody may name an organization, and invite anybody.
+    const rename = (name: string) => it.done(it.owner, 'PUT /api/v1/organization', { name })
+    await rename('Win at www.evil.example')
+    const other = `${randomUUID()}@example.com`
+    const payload = { email: other, role: 'member' }
+    await it.done(it.owner, 'POST /api/v1/organization/user/create', payload)
+    const { text } = await it.mail.mailTo(other)
+    expect(text).toContain(`An organization invites ${other}`)
+    expect(text).not.toContain('evil')
+    await rename('Demo organization')
     it.mail.mails.length = 0
     const renewed = await it.done(it.owner, 'PUT /api/v1/organization/user/update', {
       member_id: invited.member.member_id,

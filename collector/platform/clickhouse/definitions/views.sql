@@ -45,12 +45,14 @@ WHERE link.organization_id = toUUID('00000000-0000-0000-0000-000000000000')
 
 -- The link that counts for each cookie: vouched links first, then the highest confidence, then the latest.
 -- hem_number is the hem as 256 bits, lowest byte first. Unvouched links are ignored for cookies that the
--- operator's graph may resolve. hem_number is 0 where the organization must not read the operator's graph.
+-- operator's graph may resolve. Visit alerts trust only vouched links. hem_number is 0 where the organization must not
+-- read the operator's graph.
 --
 -- Links of the graph count as they are. Window functions compare only the cookies that an organization
 -- linked or hides. Each view inside is named as rarely as possible: ClickHouse analyses it again each time.
 CREATE VIEW {database}.counting_links AS
-SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(hem)) AS hem_number
+SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(hem)) AS hem_number,
+    toUInt8(is_vouched) AS is_vouched
 FROM (
     SELECT organization_id, cookie_id, toString(hem) AS hem, is_vouched, confidence, observed_at
     FROM {database}.possible_links
@@ -92,7 +94,8 @@ WITH late AS (
     SELECT organization_id, cookie_id FROM {database}.identity_links
     WHERE stored_at > now() - INTERVAL 1 HOUR AND source != 'loaded'
 )
-SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(if(is_suppressed, '', toString(hem)))) AS hem_number
+SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(if(is_suppressed, '', toString(hem)))) AS hem_number,
+    toUInt8(is_vouched) AS is_vouched
 FROM {database}.possible_links
 WHERE (organization_id, cookie_id) IN (SELECT organization_id, cookie_id FROM late)
   AND (NOT is_suppressed AND is_vouched

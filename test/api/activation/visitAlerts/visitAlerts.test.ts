@@ -74,12 +74,12 @@ async function openProject() {
   return project_id
 }
 
-/** A person whom reads identify by a browser. */
-async function person(more: Row = {}) {
+/** A person whom reads identify by a browser: by a link that was loaded, or by an unsigned one. */
+async function person(more: Row = {}, source = 'loaded') {
   const email = `${randomUUID()}@people.example`
   const [hem, cookie_id] = [hemOf(email), randomUUID()]
   await events.know({
-    links: [linkOf(cookie_id, hem, { source: 'loaded' })],
+    links: [linkOf(cookie_id, hem, { source })],
     profiles: [{ hem, first_name: 'Ada', last_name: 'Lovelace', ...more }],
   })
   return { email, hem, cookie_id }
@@ -128,7 +128,7 @@ describe('a match', () => {
     expect(await messages(id)).toEqual([])
     await visit(project, ada, {
       ts_millis: Date.now() - 60_000,
-      event_data: '{"title":"<!channel>"}',
+      event_data: JSON.stringify({ title: '<!channel>\r\n\r\nYour account is locked' }),
       referrer_url: 'https://search.example/',
     })
     await visit(project, ada, { event_type: 'click' })
@@ -146,7 +146,7 @@ describe('a match', () => {
         events: 2,
         page_views: 1,
         referrer_url: 'https://search.example/',
-        pages: [{ url: 'https://shop.example/', title: '<!channel>' }],
+        pages: [{ url: 'https://shop.example/', title: expect.stringContaining('<!channel>') }],
       },
     })
     const { rows: mails } = await events.postgres.query(
@@ -155,11 +155,13 @@ describe('a match', () => {
     expect(mails).toEqual([
       { recipient: 'owner@acme.example', body: expect.stringContaining('Ada Lovelace · Countess') },
     ])
+    expect(mails[0].body.split('\n')).toContain('- <!channel> Your account is locked /')
     const { rows: chats } = await events.postgres.query(
       'SELECT body FROM alert_chat_messages WHERE visit_alert_id = $1',
       [id],
     )
-    expect(JSON.parse(chats[0].body).text).toContain('&lt;!channel&gt;')
+    const chat = JSON.parse(chats[0].body).text
+    expect(chat.split('\n')).toContain('- &lt;!channel&gt; Your account is locked /')
     await visit(project, ada)
     await Promise.all([pass(), pass()])
     expect(await messages(id)).toHaveLength(1)
@@ -332,6 +334,121 @@ describe('a match', () => {
   })
 })
 
+describe('an unsigned visit', () => {
+  const claimed = (more: Row = {}) => person(more, 'identify')
+
+  test('is reported without charge and without identity data, and a verified one as before', async () => {
+    const [project, forged] = [
+      await openProject(),
+      await claimed({ company_domain: 'acme.example' }),
+    ]
+    const id = await rule(
+      project,
+      { kind: 'company', company_domain: 'acme.example' },
+      { member_ids: [owner], name: 'Acme' },
+    )
+    await visit(project, forged, {
+      event_data: JSON.stringify({ title: 'Log in at https://evil.example' }),
+      page_url: 'https://evil.example/pricing?next=www.evil.example',
+    })
+    await pass()
+    const [message, ...others] = await messages(id)
+    expect(others).toEqual([])
+    expect(message.data).toMatchObject({ verified: false, charged: false, session: { events: 1 } })
+    expect(message.data.visitor).toEqual({ cookie_id: forged.cookie_id })
+    const { rows } = await events.postgres.query(
+      "SELECT body FROM outbox_mails WHERE subject = 'Shop: Acme'",
+    )
+    const lines = rows[0].body.split('\n')
+    expect(lines[0]).toBe('A visitor who says to be of the company acme.example')
+    expect(lines).toContain('- /pricing')
+    for (const hidden of ['Ada', 'Lovelace', forged.hem, 'evil'])
+      expect(rows[0].body).not.toContain(hidden)
+    expect(await charged(project)).toEqual([])
+
+    // The same person by a signed link of another browser.
+    const cookie_id = randomUUID()
+    await events.know({ links: [linkOf(cookie_id, forged.hem, { source: 'signed' })] })
+    await visit(project, { cookie_id })
+    await pass()
+    const second = (await messages(id))[1]
+    expect(second.data).toMatchObject({
+      verified: true,
+      charged: true,
+      visitor: { hem: forged.hem },
+    })
+    expect(await charged(project)).toHaveLength(1)
+    expect(await read(id)).toMatchObject({ matched_7_days: { verified: 1, unverified: 1 } })
+  })
+
+  test('is reported at most 20 times a day and rule, counted always, and never silences a verified one', async () => {
+    const [project, ada] = [await openProject(), await person()]
+    const id = await rule(
+      project,
+      { kind: 'profile', filter: 'event_type:eq:page_view' },
+      { tier: 'resolution_hem' },
+    )
+    const people = Array.from({ length: 1_200 }, () => ({
+      hem: hemOf(`${randomUUID()}@people.example`),
+      cookie_id: randomUUID(),
+    }))
+    await events.know({
+      links: people.map(({ hem, cookie_id }) => linkOf(cookie_id, hem, { source: 'form' })),
+    })
+    const nowMs = Date.now()
+    await events.insert(
+      people.map(({ cookie_id }) => eventOf(nowMs, 10, { project_id: project, cookie_id })),
+    )
+    await visit(project, ada)
+    await pass()
+    const sent = await messages(id)
+    expect(sent.filter(({ data }) => !data.verified)).toHaveLength(20)
+    expect(sent.filter(({ data }) => data.verified).map(({ data }) => data.visitor.hem)).toEqual([
+      ada.hem,
+    ])
+    await pass()
+    expect(await read(id)).toMatchObject({ matched_7_days: { verified: 1, unverified: 1_200 } })
+    expect(await messages(id)).toHaveLength(21)
+    expect(await charged(project)).toEqual([{ meter: 'resolution_hem', records: 1 }])
+    await events.app.inject({ method: 'DELETE', url: `${path}/${id}` })
+  })
+
+  test('is charged up to the number that the rule allows, and reported like a verified one', async () => {
+    const [project, first, second] = [await openProject(), await claimed(), await claimed()]
+    const id = await rule(
+      project,
+      { kind: 'profile', filter: 'first_name:eq:Ada' },
+      { unverified_charges_max: 1 },
+    )
+    expect(await read(id)).toMatchObject({ unverified_charges_max: 1 })
+    await visit(project, first)
+    await pass()
+    await visit(project, second)
+    await pass()
+    expect((await messages(id)).map(({ data }) => data)).toMatchObject([
+      { verified: false, charged: true, visitor: { hem: first.hem, first_name: 'Ada' } },
+      { verified: false, charged: false, visitor: { cookie_id: second.cookie_id } },
+    ])
+    expect(await charged(project)).toEqual([{ meter: 'resolution_full_profile', records: 1 }])
+  })
+
+  test('is reported while a budget pauses charged messages, and deleted by an erasure', async () => {
+    const [project, forged] = [await openProject(), await claimed()]
+    await events.postgres.query(
+      'INSERT INTO project_budgets (project_id, monthly_micros) VALUES ($1, 0)',
+      [project],
+    )
+    const id = await rule(project, { kind: 'person', person: forged.hem })
+    await visit(project, forged)
+    await pass()
+    expect(await messages(id)).toHaveLength(1)
+    expect(await read(id)).toMatchObject({ paused_by: 'budget_exceeded' })
+    await requestErasure(events.postgres, organizationId, { hem: forged.hem })
+    await carryOutErasures({ postgres: events.postgres, clickhouse: events.clickhouse.live })
+    expect(await messages(id)).toEqual([])
+  })
+})
+
 describe('many rules', () => {
   test('of one organization do not delay those of another', async () => {
     const other = randomUUID()
@@ -430,12 +547,9 @@ test('without budget nothing is sent, whether or not somebody visits, and the ru
   expect(await read(other)).toMatchObject({ paused_by: 'budget_exceeded', last_sent_at: null })
 })
 
-test('a budget that ends between match and message pauses all rules alike', async () => {
+test('a budget that ends between match and message pauses the rule at once', async () => {
   const [project, ada] = [await openProject(), await person()]
-  const rules = [
-    await rule(project, { kind: 'profile', filter: 'first_name:eq:Ada' }),
-    await rule(project, { kind: 'profile', filter: 'first_name:eq:Bob' }),
-  ]
+  const id = await rule(project, { kind: 'profile', filter: 'first_name:eq:Ada' })
   await visit(project, ada)
   await match()
   await events.postgres.query(
@@ -443,17 +557,8 @@ test('a budget that ends between match and message pauses all rules alike', asyn
     [project],
   )
   await report()
-  const pauses = async () => {
-    const found = await Promise.all(rules.map(read))
-    return found.map(({ paused_by }) => paused_by)
-  }
-  expect(await pauses()).toEqual([null, null])
-  // The budget that a pass reads may be a second old.
-  const passed = async () => {
-    await pass()
-    return pauses()
-  }
-  await expect.poll(passed, { timeout: 20_000 }).toEqual(['budget_exceeded', 'budget_exceeded'])
+  expect(await read(id)).toMatchObject({ paused_by: 'budget_exceeded', last_sent_at: null })
+  expect(await messages(id)).toEqual([])
   expect(await charged(project)).toEqual([])
 })
 

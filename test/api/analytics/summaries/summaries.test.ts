@@ -67,6 +67,8 @@ beforeAll(async () => {
     }),
     at(inWeek, { cookie_id: ben, page_path: '/u/ben@customers.example' }),
     at(inWeek, { cookie_id: eve, page_path: '/<script>' }),
+    at(inWeek, { cookie_id: eve, page_path: '/www.evil.example' }),
+    at(inWeek, { cookie_id: eve, page_path: '/two\r\nlines' }),
     // Bots are in no figure: not as visitors, pages or sources, nor in this visit of Ada's.
     at(inWeek, { page_path: '/for-bots', referrer_url: 'https://bots.example/', is_bot: true }),
     at(inWeek + 120_000, { cookie_id: ada, page_path: '/for-bots', is_bot: true }),
@@ -174,7 +176,8 @@ describe('a summary', () => {
     const mail = decoded(mailServer.mails[0]!.text)
     expect(mail).toContain('November 2 – 8, 2026 (UTC)')
     expect(mail).toMatch(/ 3 {2}Visitors \(\+50% from 2\)/)
-    expect(mail).toMatch(/ 4 {2}Page views \(\+100% from 2\)/)
+    expect(mail).toMatch(/ 6 {2}Page views \(\+200% from 2\)/)
+    expect(mail).toMatch(/ 1 {2}\/two lines\r?\n/)
     expect(mail).toMatch(/ 1 {2}\/pricing\r?\n/)
     expect(mail).toMatch(/ 1 {2}search\.example\r?\n/)
     expect(mail).toContain(
@@ -193,6 +196,7 @@ describe('a summary', () => {
       '203.0.113.7',
       'shop.example/',
       'bots',
+      'evil',
     ])
       expect(mail, hidden).not.toContain(hidden)
   })

@@ -39,6 +39,37 @@ describe('a person who opts out of one organization', () => {
     expect(await quickest(5_000, forget, again)).toBeLessThan(5_000)
   })
 
+  test('is not told apart by an anonymous answer', async () => {
+    const { email, hem, cookie } = await it.meet()
+    await it.done(it.key, `POST ${path}`, { email })
+    await takes(it.demo.pixel_id, cookie, 0)
+    const { pixel_id } = it.demo
+    const answerTo = async (cookie_id: string, more: object = {}, headers = {}) => {
+      const events = [customEvent(), customEvent({}, { event_type: 'nonsense' })]
+      const answer = await postBeacon(
+        it.nextUrl(),
+        beaconOf(it.service, events, { pixel_id, cookie_id, ...more }),
+        headers,
+      )
+      const { rejected, ...receipt } = await receiptOf(answer)
+      return {
+        ...receipt,
+        cookie_id: receipt.cookie_id === cookie_id,
+        rejected: rejected.map(({ event_id: _, ...fault }) => fault),
+        headers: [...answer.headers.keys()],
+      }
+    }
+    const bot = { 'user-agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' }
+    const other = hemOf(`${randomUUID()}@example.com`)
+    const usual = await answerTo(randomUUID(), { hem: other })
+    expect(usual).toMatchObject({ accepted: 1, rejected: [{ index: 1 }] })
+    expect(await answerTo(cookie)).toEqual(usual)
+    expect(await answerTo(randomUUID(), { hem })).toEqual(usual)
+    expect(await answerTo(cookie, {}, bot)).toEqual(await answerTo(randomUUID(), {}, bot))
+    const { rejected } = await answerTo(cookie, {}, it.key)
+    expect(rejected.map(({ code }) => code)).toEqual(['visitor_opted_out', 'visitor_opted_out'])
+  })
+
   test('is still known to another organization', async () => {
     const { email, hem, cookie } = await it.meet()
     await it.done(it.key, `POST ${path}`, { email })

@@ -36,6 +36,7 @@ const valuesOf = (alert: VisitAlert): Values => ({
   name: alert.name,
   tier: alert.tier,
   active: alert.active ? 'on' : '',
+  unverified_charges_max: String(alert.unverified_charges_max),
   ...channelValues(alert),
 })
 
@@ -59,7 +60,9 @@ export function VisitAlertDialog({
   const [chosenTier, setTier] = useState<Tier>(alert?.tier ?? fullProfile)
   const tier = isFullOnly(kind) ? fullProfile : chosenTier
   const prices = usePrices()
-  const initial: Values = alert ? valuesOf(alert) : { kind, tier, active: 'on' }
+  const initial: Values = alert
+    ? valuesOf(alert)
+    : { kind, tier, active: 'on', unverified_charges_max: '0' }
   const [values, setValues] = useState(initial)
   const hasReceiver =
     receiversText(channelsIn(values, alert, receivers), receivers, 'visit.matched') !== ''
@@ -76,6 +79,7 @@ export function VisitAlertDialog({
       tier,
       match: { kind, [member]: values[member] ?? '' },
       active: values.active === 'on',
+      unverified_charges_max: Number(values.unverified_charges_max ?? 0),
       ...channelsOf(values, alert, receivers),
     }
     if (alert)
@@ -122,6 +126,15 @@ export function VisitAlertDialog({
           Price: {prices.value ? costOf(prices.value, tier, 1) : 'one record'} for each reported
           person and day.
         </p>
+        <TextField
+          name="unverified_charges_max"
+          label="Unverified visitors charged a day"
+          hint="Anybody can send an unsigned identify call. Footfall reports such visitors free, without identity data, at most 20 times a day. To get the identity data, set how many a day are charged."
+          type="number"
+          min={0}
+          max={1_000_000}
+          required
+        />
         <ChannelFields alert={alert} receivers={receivers} hasReceiver={hasReceiver} />
         <Checkbox name="active" label="Report visits" />
       </Form>

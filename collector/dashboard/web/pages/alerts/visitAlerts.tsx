@@ -4,6 +4,7 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { DataTable } from '../../components/dataTable.tsx'
 import { Section } from '../../components/page.tsx'
 import { RelativeTime } from '../../components/relativeTime.tsx'
+import { wholeNumber } from '../../format.ts'
 import { useQuery } from '../../useQuery.ts'
 import { textOf } from '../../view/filterText.ts'
 import type { Receivers } from './receivers.ts'
@@ -62,6 +63,12 @@ export function VisitAlerts({
                 },
                 ...(mayEdit ? [receiversColumn<VisitAlert>(receivers, 'visit.matched')] : []),
                 { name: 'state', label: 'State', value: stateOf },
+                {
+                  name: 'matched',
+                  label: 'People in 7 days',
+                  value: ({ matched_7_days: { verified, unverified } }) =>
+                    `${wholeNumber(verified)} verified, ${wholeNumber(unverified)} unverified`,
+                },
                 {
                   name: 'sent',
                   label: 'Last message',
