@@ -1,3 +1,5 @@
+import { createHmac } from 'node:crypto'
+
 /**
  * Converts the first 16 bytes of a digest to a UUID of version 8 (RFC 9562), which allows custom bits.
  * Changes the digest.
@@ -9,3 +11,7 @@ export function uuidOfDigest(digest: Buffer): string {
     .toString('hex', 0, 16)
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
+
+/** Derives a UUID that is always the same for this text, and that nobody without the key can compute. */
+export const secretUuidOf = (key: string, text: string): string =>
+  uuidOfDigest(createHmac('sha256', key).update(text).digest())

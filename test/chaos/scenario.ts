@@ -25,7 +25,7 @@ export interface ScenarioOptions {
 }
 
 /** Everything a driver sends comes from one address and for one pixel, which is what the limits are against. */
-export const withoutLimits = { FOOTFALL_BEACONS_PER_IP: '0', FOOTFALL_BEACONS_PER_PIXEL: '0' }
+export const withoutLimits = { FOOTFALL_EVENTS_PER_IP: '0', FOOTFALL_EVENTS_PER_PIXEL: '0' }
 
 /** Environment of the service for the stores, with its own ClickHouse database. */
 export const environmentOf = ({

@@ -8,7 +8,13 @@ const known = new WeakMap<Postgres, Map<string, Promise<Buffer>>>()
  */
 export function serviceSecret(
   postgres: Postgres,
-  name: 'token_key' | 'browser_key' | 'identify_key' | 'cursor_key' | 'unsubscribe_key',
+  name:
+    | 'token_key'
+    | 'browser_key'
+    | 'identify_key'
+    | 'event_id_key'
+    | 'cursor_key'
+    | 'unsubscribe_key',
 ): Promise<Buffer> {
   const secrets = known.get(postgres) ?? new Map<string, Promise<Buffer>>()
   known.set(postgres, secrets)

@@ -1,5 +1,6 @@
 import type { Counter } from 'prom-client'
 import type { BeaconReceipt, RejectedEvent } from '../../../schemas/beacon.ts'
+import { keylessAgeDaysMax } from '../../../schemas/eventAge.ts'
 import type { IgnoreSetting } from '../../../schemas/ignored.ts'
 import { ApiError, notFound, pixelInactive } from '../../api/http/errors.ts'
 import {
@@ -15,7 +16,7 @@ import { preferredLanguage } from '../normalize/language.ts'
 import type { Locate } from '../normalize/location.ts'
 import type { Person } from '../normalize/normalize.ts'
 import { storedIp } from '../normalize/storedIp.ts'
-import type { Fault } from '../normalize/validateEvent.ts'
+import { eventAgeDaysMax, type Fault } from '../normalize/validateEvent.ts'
 import type { EventLogs } from '../spool/spools.ts'
 import { acceptEvent, type BeaconParts } from './acceptEvent.ts'
 import type { Envelope } from './beacon.ts'
@@ -56,12 +57,13 @@ export interface AcceptedBeacon {
  * Accepts a beacon. All ways in call it: fastPath.ts, beaconRoutes.ts, resendRoute.ts and
  * segment/segmentRoutes.ts. Its steps:
  *
- *   1. Who sends: the pixel, a verified back end or a browser, the origin, the rate limits.
- *   2. The time of receipt. From here to step 5 only memory is used: the spool refuses rows that took long.
+ *   1. Who sends: the pixel, a verified back end or a browser, the origin, the rate limit of the address.
+ *   2. The time of receipt. From here to step 6 only memory is used: the spool refuses rows that took long.
  *   3. The columns that all rows of the beacon share.
  *   4. Rows: each event is accepted, rejected, or ignored by a setting of the project; an identity becomes a link.
  *   5. Nothing is kept of a visitor who has opted out, nor of a bot if the pixel drops bots.
- *   6. The logs keep all rows; the promise resolves when they are durable.
+ *   6. The rate limit of the pixel counts the events to store.
+ *   7. The logs keep all rows; the promise resolves when they are durable.
  *
  * `verifiesBackend` is given when the request has a key, and decides whether the key is valid for the pixel. Throws 404
  * "pixel not found", 403 "pixel inactive" or "origin not allowed", 429 "rate_limited", and 503 "busy". After 503 the
@@ -77,9 +79,10 @@ export async function acceptBeacon(
   const isVerifiedBackend = verifiesBackend !== undefined && (await verifiesBackend(pixel))
   const clientInfo = clientInfoOf(request, envelope, isVerifiedBackend)
   // A back end has no page, so it sends no origin.
-  if (!isVerifiedBackend) requireAllowedOrigin(pixel, originOf(request))
-  const limited = deps.limits(pixel.pixelId, clientInfo.ip)
-  if (limited) await limited
+  if (!isVerifiedBackend) {
+    requireAllowedOrigin(pixel, originOf(request))
+    await deps.limits.admit(clientInfo.ip, Math.max(1, envelope.events.length))
+  }
   const namesNoBrowser = isVerifiedBackend && envelope.user_agent === undefined
   const device = (namesNoBrowser ? serverDevice : knownDevice)(clientInfo.userAgent)
   // Await no store and no timer between this call and `append`, because the spool refuses late rows.
@@ -118,6 +121,8 @@ export async function acceptBeacon(
   }
 
   const { logs } = deps
+  if (rows.events.length > 0)
+    await deps.limits.countStored({ pixelId: pixel.pixelId, isVerifiedBackend }, rows.events.length)
   const commits: Promise<void>[] = []
   if (rows.events.length > 0) commits.push(logs.events.append(rows.events, receivedMillis))
   if (rows.rejected.length > 0) commits.push(logs.rejected_events.append(rows.rejected))
@@ -228,6 +233,7 @@ function beaconParts(
     sharedColumns: sharedMembers(context),
     settings: pixel.settings,
     plan: trackingPlans.planOf(pixel.projectId),
+    ageDaysMax: clientInfo.isVerifiedBackend ? eventAgeDaysMax : keylessAgeDaysMax,
     reportUnexpected: (error) => request.log.error(error, 'an event that could not be read'),
   }
 }

@@ -1,9 +1,9 @@
 import type { CollectorSettings, PixelSettings } from '../../../schemas/beacon.ts'
+import { keylessAgeDaysMax } from '../../../schemas/eventAge.ts'
 import { type BeaconContext, eventMillis, eventRow } from '../normalize/eventRow.ts'
 import { unmarkLongIntegers } from '../normalize/exactNumbers.ts'
 import { type NormalizedEvent, normalize, type Person } from '../normalize/normalize.ts'
 import {
-  eventAgeDaysMax,
   type Fault,
   findBadShape,
   type ValidEvent,
@@ -30,14 +30,7 @@ const dayMs = 86_400_000
  */
 export function acceptEvent(
   sent: unknown,
-  {
-    context,
-    sharedColumns,
-    settings,
-    plan,
-    ageDaysMax = eventAgeDaysMax,
-    reportUnexpected,
-  }: BeaconParts,
+  { context, sharedColumns, settings, plan, ageDaysMax, reportUnexpected }: BeaconParts,
   isExact = false,
 ): AcceptedEvent | Fault {
   try {
@@ -69,8 +62,8 @@ export interface BeaconParts {
   /** The columns that all its rows have in common (sharedMembers). */
   sharedColumns: string
   settings: PixelSettings & CollectorSettings
-  /** Oldest event taken, in days; eventAgeDaysMax if it is absent. */
-  ageDaysMax?: number
+  /** Maximum age of an event, in days. */
+  ageDaysMax: number
   /** The tracking plan of the project; undefined if it has none. */
   plan: CompiledPlan | undefined
   reportUnexpected: (error: unknown) => void
@@ -103,7 +96,12 @@ function validate(
     valid.event_data = markedData(valid.event_data, violation)
   const tsMillis = eventMillis(valid, context)
   if (tsMillis < context.receivedMillis - ageDaysMax * dayMs) {
-    return { path: '/event_data/timestamp', message: `must be at most ${ageDaysMax} days ago` }
+    const message = `must be at most ${ageDaysMax} days ago`
+    const isKeyless = ageDaysMax === keylessAgeDaysMax
+    return {
+      path: '/event_data/timestamp',
+      message: isKeyless ? `${message}; older events need an API key of the project` : message,
+    }
   }
   return { event: valid, tsMillis }
 }

@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
 import { beaconBytesMax, rejectedEventCodes } from '../../../schemas/beacon.ts'
+import { keylessAgeDaysMax } from '../../../schemas/eventAge.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../../schemas/events/index.ts'
 import { ignoreSettings } from '../../../schemas/ignored.ts'
 import { Choice, Id, Nullable } from '../../api/http/commonSchemas.ts'
 import { itemErrorMembers } from '../../api/http/itemErrors.ts'
+import { eventAgeDaysMax } from '../normalize/validateEvent.ts'
 import { beaconEventsMax } from './beacon.ts'
 
 /** "page_view" → "PageViewEvent". */
@@ -16,7 +18,8 @@ const WebEvent = Type.Union(
       {
         event_id: Type.String({
           format: 'uuid',
-          description: 'An event sent again with the same id is stored once.',
+          description:
+            'A random UUID. An event sent again with the same id is stored once, so do not derive it from a number that others know, such as an order number.',
         }),
         event_type: Type.Literal(type),
         event_data: eventDataSchemas[type],
@@ -137,7 +140,8 @@ any event becomes its \`referrer_url\`.
 A back end sends its own events in the same way, with the visitor's \`cookie_id\` from the cookie \`footfall_id\` of
 the site. With a live key that may write in the pixel's project, in \`X-Api-Key\` and \`X-Api-Secret\`, the collector
 uses \`client_ip\` and \`user_agent\`. It does not check the allowed origins, and answers \`vouched\`. Without a key, or
-with a key that is invalid for this pixel, the collector uses the address and the \`User-Agent\` of the request.`,
+with a key that is invalid for this pixel, the collector uses the address and the \`User-Agent\` of the request.
+Events are at most ${eventAgeDaysMax} days old with a valid key, and at most ${keylessAgeDaysMax} days without, after the correction of the sender’s clock.`,
   security: [{}, { key: [], secret: [] }],
   body: { content: { 'text/plain': { schema: Beacon }, 'application/json': { schema: Beacon } } },
   response: {

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import {
   type CollectorSettings,
   defaultCollectorSettings,
@@ -10,6 +11,7 @@ import {
   type SecretVersions,
 } from '../../api/access/identifySecrets.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
+import { serviceSecret } from '../../api/access/serviceSecret.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { openMemoryTable, pageRows } from './memoryTable.ts'
 
@@ -23,6 +25,11 @@ export interface Pixel {
   readonly settings: PixelSettings & CollectorSettings
   /** The secrets with which its owner may currently sign identities. */
   readonly identifySecrets: readonly string[]
+  /**
+   * The key with which event ids are derived from other ids, such as order numbers. Without it, a stranger could send an
+   * event with the id of a verified one that follows.
+   */
+  readonly eventIdKey: string
 }
 
 /** All pixels in memory, so that a beacon queries no database. */
@@ -55,8 +62,9 @@ export async function openPixelRegistry(
 ): Promise<PixelRegistry> {
   const read = async (condition: string, values: unknown[]) => {
     const secretsOf = await openIdentifySecrets(postgres)
+    const eventIdKey = await serviceSecret(postgres, 'event_id_key')
     const { rows } = await postgres.query<PixelRow>(`${selectPixels} AND ${condition}`, values)
-    return rows.map((row) => toPixel(row, secretsOf))
+    return rows.map((row) => toPixel(row, secretsOf, eventIdKey))
   }
   return openMemoryTable<Pixel>(
     {
@@ -77,7 +85,7 @@ export async function openPixelRegistry(
   )
 }
 
-const toPixel = (row: PixelRow, secretsOf: IdentifySecrets): Pixel => ({
+const toPixel = (row: PixelRow, secretsOf: IdentifySecrets, eventIdKey: Buffer): Pixel => ({
   pixelId: row.pixel_id,
   projectId: row.project_id,
   organizationId: row.organization_id,
@@ -85,4 +93,5 @@ const toPixel = (row: PixelRow, secretsOf: IdentifySecrets): Pixel => ({
   allowedOrigins: row.allowed_origins,
   settings: { ...defaultPixelSettings, ...defaultCollectorSettings, ...row.settings },
   identifySecrets: secretsOf(row.pixel_id, row).map(({ secret }) => secret),
+  eventIdKey: createHmac('sha256', eventIdKey).update(row.pixel_id).digest('hex'),
 })

@@ -5,7 +5,7 @@ import { isUuid } from '../../../schemas/uuid.ts'
 import { allowedBy } from '../../api/http/faultWords.ts'
 import { unmarkLongIntegers } from './exactNumbers.ts'
 
-/** Maximum age of an event, by its own time. It limits the months, and so the partitions, of one insert. */
+/** Maximum age of an event of a sender with an API key, by its own time. It limits the months, and so the partitions, of one insert. */
 export const eventAgeDaysMax = 366
 
 /** A valid event; the rest of the collector relies on these types. */

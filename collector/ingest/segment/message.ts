@@ -2,7 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { textLengthMax } from '../../../schemas/events/common.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { hemOf, isEmail } from '../../platform/hem.ts'
-import { uuidOfDigest } from '../../platform/uuidOfDigest.ts'
+import { secretUuidOf, uuidOfDigest } from '../../platform/uuidOfDigest.ts'
+import type { Pixel } from '../beacon/pixelRegistry.ts'
 import { cut, isText, numberOf } from '../normalize/text.ts'
 import { type Data, type Fault, findBadShape, isObject } from '../normalize/validateEvent.ts'
 import { objectOf, pageOf, textOf } from './members.ts'
@@ -25,9 +26,15 @@ export interface MappedMessage {
   exactEvent: Data
 }
 
+/** Who sends a message: the pixel that its write key names, and whether the write key has a valid API key. */
+export interface Sender {
+  pixel: Pixel
+  isVerifiedBackend: boolean
+}
+
 /** The parts of a message that are read. */
 interface Reading {
-  pixelId: string
+  sender: Sender
   message: Data
   /** The message with its long integers as marked texts; the message itself if it has none. */
   exact: Data
@@ -40,7 +47,7 @@ interface Reading {
  * and `screen` the custom event `screen`. `identify` and `alias` become the link between visitor and hem.
  */
 export function mapMessage(reading: Reading): MappedMessage | Fault {
-  const { pixelId, message, exact } = reading
+  const { sender, message, exact } = reading
   const badShape = findBadShape(message)
   if (badShape) return badShape
   const { type, anonymousId, userId, messageId } = message
@@ -59,7 +66,7 @@ export function mapMessage(reading: Reading): MappedMessage | Fault {
   const fault = faultOf(type, message)
   if (fault) return fault
   const id = idTextOf(messageId)
-  const event_id = id === undefined ? randomUUID() : idOf(pixelId, 'message', id)
+  const event_id = id === undefined ? randomUUID() : eventIdOf(sender, id)
   const eventOf = (from: Data): Data => ({ event_id, ...makers[type](from, timestamp) })
   return { event: eventOf(message), exactEvent: eventOf(exact) }
 }
@@ -73,9 +80,19 @@ export function cookieIdOf(pixelId: string, { anonymousId, userId }: Data): stri
 }
 
 /**
+ * Returns the event_id of a messageId: the messageId itself if it is a UUID, otherwise always the same UUID for this pixel
+ * and kind of sender. So a visitor who guesses a messageId, such as an order number, cannot use up the id of the event
+ * that a back end sends.
+ */
+const eventIdOf = ({ pixel, isVerifiedBackend }: Sender, messageId: string): string =>
+  isUuid(messageId)
+    ? messageId.toLowerCase()
+    : secretUuidOf(pixel.eventIdKey, `${isVerifiedBackend ? 'verified' : 'visitor'}\n${messageId}`)
+
+/**
  * Returns a UUID for a text: the text itself if it is one, otherwise always the same for this pixel and kind.
  */
-const idOf = (pixelId: string, kind: 'message' | 'anonymous' | 'user', text: string): string =>
+const idOf = (pixelId: string, kind: 'anonymous' | 'user', text: string): string =>
   isUuid(text) && kind !== 'user'
     ? text.toLowerCase()
     : uuidOfDigest(createHash('sha256').update(`${pixelId}\n${kind}\n${text}`).digest())

@@ -6,7 +6,7 @@ import { type Envelope, readJsonObject } from '../beacon/beacon.ts'
 import { markLongIntegers } from '../normalize/exactNumbers.ts'
 import { type Data, type Fault, isObject } from '../normalize/validateEvent.ts'
 import { objectOf, textOf } from './members.ts'
-import { cookieIdOf, type MessageType, mapMessage } from './message.ts'
+import { cookieIdOf, type MessageType, mapMessage, type Sender } from './message.ts'
 
 /** Segment's size limit of a batch. */
 export const callBytesMax = 500 * 1024
@@ -78,7 +78,8 @@ export function readCall(body: Buffer, type: MessageType | 'batch'): Call {
 }
 
 /** Groups the messages of a call by visitor, because a beacon has the events of one visitor. */
-export function beaconsOf(pixelId: string, call: Call): VisitorBeacon[] {
+export function beaconsOf(sender: Sender, call: Call): VisitorBeacon[] {
+  const { pixelId } = sender.pixel
   const { messages, exactMessages, sentAtMillis } = call
   const beacons = new Map<string, VisitorBeacon & { faults: Map<number, Fault> }>()
   for (const [place, sent] of messages.entries()) {
@@ -103,7 +104,7 @@ export function beaconsOf(pixelId: string, call: Call): VisitorBeacon[] {
     const { envelope, places, faults } = beacon
     const exact = objectOf(exactMessages?.[place] ?? message)
     const mapped = isObject(sent)
-      ? mapMessage({ pixelId, message, exact, sentAtMillis })
+      ? mapMessage({ sender, message, exact, sentAtMillis })
       : { path: '', message: 'must be an object' }
     if ('path' in mapped) faults.set(places.length, mapped)
     envelope.events.push('path' in mapped ? withoutPerson(message) : mapped.event)
@@ -112,6 +113,15 @@ export function beaconsOf(pixelId: string, call: Call): VisitorBeacon[] {
   }
   return [...beacons.values()]
 }
+
+/** Returns how many events of a call may be stored: all messages except invalid ones and those that only identify. */
+export const storableEvents = (beacons: readonly VisitorBeacon[]): number =>
+  beacons.reduce(
+    (sum, { envelope: { events, faults } }) =>
+      sum +
+      events.filter((event, at) => !faults?.has(at) && (event as Data).type !== 'identify').length,
+    0,
+  )
 
 /** Returns a message for rejected events, without traits and context, which identify a person. */
 function withoutPerson({ traits: _, context: _context, ...message }: Data): Data {

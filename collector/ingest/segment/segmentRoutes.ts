@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { malformed, unauthorized } from '../../api/http/errors.ts'
 import { ackSeconds } from '../../platform/metrics.ts'
-import { acceptBeacon, type BeaconDeps } from '../beacon/acceptBeacon.ts'
+import { acceptBeacon, activePixel, type BeaconDeps } from '../beacon/acceptBeacon.ts'
 import { createNoteRefusal } from '../beacon/beaconRefusals.ts'
 import type { BeaconRequest } from '../beacon/beaconRequest.ts'
 import { answerPreflights } from '../beacon/cors.ts'
 import type { Pixel } from '../beacon/pixelRegistry.ts'
-import { beaconsOf, callBytesMax, readCall, unpack, type VisitorBeacon } from './readCall.ts'
+import { beaconsOf, type Call, callBytesMax, readCall, storableEvents, unpack } from './readCall.ts'
 import {
   type CallName,
   calls,
@@ -49,7 +49,7 @@ export function segmentRoutes(app: FastifyInstance, deps: BeaconDeps): void {
       const read = readCall(await unpack(request.body, request.headers['content-encoding']), call)
       const writeKey = readWriteKey(request.headers.authorization, read.writeKey)
       pixelId = writeKey.pixelId
-      const receipt = await accept(deps, request, writeKey, beaconsOf(pixelId, read))
+      const receipt = await accept(deps, request, writeKey, read)
       ackSeconds.observe((performance.now() - arrivedAt) / 1000)
       return receipt
     } catch (error) {
@@ -74,24 +74,37 @@ export function segmentRoutes(app: FastifyInstance, deps: BeaconDeps): void {
   }))
 }
 
-/** Accepts the messages of all visitors of a call. Each visitor counts as one beacon for the rate limits. */
+/**
+ * Accepts the messages of all visitors of a call. The rate limits admit all of them or none, so that a call that is
+ * refused stores nothing. Rejects with 401 for an API key that is not valid for the pixel.
+ */
 async function accept(
   deps: BeaconDeps,
   request: FastifyRequest,
-  { apiKey, apiSecret }: WriteKey,
-  beacons: readonly VisitorBeacon[],
+  { pixelId, apiKey, apiSecret }: WriteKey,
+  call: Call,
 ): Promise<SegmentReceipt> {
-  const verifies = apiKey === undefined ? undefined : verifiesKey(deps, request, apiKey, apiSecret)
-  let limited: ReturnType<BeaconDeps['limits']>
-  // All wait for one answer of the limit, so that a call that is refused stores nothing.
-  const once: BeaconDeps = {
+  const pixel = activePixel(deps.pixels, pixelId)
+  const isVerifiedBackend = apiKey !== undefined
+  if (isVerifiedBackend) await requireValidKey(deps, request, pixel, apiKey, apiSecret)
+  else await deps.limits.admit(request.ip, Math.max(1, call.messages.length))
+  const sender = { pixel, isVerifiedBackend }
+  const beacons = beaconsOf(sender, call)
+  await deps.limits.requireRoom({ pixelId, isVerifiedBackend }, storableEvents(beacons))
+  const { countAdmitted } = deps.limits
+  const admitted: BeaconDeps = {
     ...deps,
-    limits: (pixelId, clientIp) => (limited ??= deps.limits(pixelId, clientIp, beacons.length)),
+    limits: { ...deps.limits, admit: async () => {}, countStored: countAdmitted },
   }
   const rejected: NonNullable<SegmentReceipt['rejected']> = []
   // Runs them concurrently, so that they share durable writes.
   await startInTurns(beacons, visitorsOfTurn, async ({ envelope, locale, places }) => {
-    const { receipt } = await acceptBeacon(once, senderOf(request, locale), envelope, verifies)
+    const { receipt } = await acceptBeacon(
+      admitted,
+      senderOf(request, locale),
+      envelope,
+      isVerifiedBackend ? async () => true : undefined,
+    )
     for (const { index: at, event_id: _, path, ...fault } of receipt.rejected)
       rejected.push({ index: places[at]!, path: path.replace(/^\/event_data/, ''), ...fault })
   })
@@ -112,25 +125,19 @@ function senderOf(
   }
 }
 
-/**
- * Checks the API key of a write key once for all messages of a call. Rejects with 401 if the key is not valid
- * for the pixel.
- */
-function verifiesKey(
+/** Rejects with 401 if the API key of a write key is not valid for the pixel. */
+async function requireValidKey(
   deps: BeaconDeps,
   request: FastifyRequest,
+  pixel: Pixel,
   apiKey: string,
   apiSecret: string | undefined,
-): (pixel: Pixel) => Promise<true> {
+): Promise<void> {
   Object.assign(request.headers, { 'x-api-key': apiKey, 'x-api-secret': apiSecret ?? '' })
-  let verified: Promise<boolean> | undefined
-  return async (pixel) => {
-    verified ??= deps.verifiesBackend(request, pixel)
-    if (await verified) return true
-    throw unauthorized.key(
-      'The write key names an API key that is not valid here. Use a live key that may write in the project of the pixel, with its secret.',
-    )
-  }
+  if (await deps.verifiesBackend(request, pixel)) return
+  throw unauthorized.key(
+    'The write key names an API key that is not valid here. Use a live key that may write in the project of the pixel, with its secret.',
+  )
 }
 
 /** Throws 400 "malformed" for a call whose only message is invalid. */

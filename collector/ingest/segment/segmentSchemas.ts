@@ -12,7 +12,9 @@ const members = {
   writeKey: text(
     'The id of the pixel, if basic authentication does not name it. Back ends send `PIXEL_ID:API_KEY:API_SECRET`.',
   ),
-  messageId: text('A message sent again with the same id is stored once.'),
+  messageId: text(
+    'A message sent again with the same id is stored once. Any text: the ids of senders with an API key and without one differ.',
+  ),
   anonymousId: text(
     'Identifies the visitor. A UUID becomes `cookie_id`. Other texts become a UUID that is always the same.',
   ),

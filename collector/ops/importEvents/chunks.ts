@@ -4,7 +4,7 @@ import { parquetColumns } from '../../identity/load/inferColumns.ts'
 import type { Source } from '../../identity/load/source.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { type ColumnOptions, columnsOfHeader } from './columns.ts'
-import type { Product } from './products/product.ts'
+import type { ProductRecord, ProductRow } from './products/product.ts'
 import { createCsvReader, createJsonReader, createProductReader, type FileRow } from './rows.ts'
 
 /** A position in a file: the uncompressed bytes and the lines before it; in a Parquet file the rows. */
@@ -23,8 +23,8 @@ export interface ChunkOptions extends ColumnOptions {
   readonly clickhouse: ClickHouse
   /** The table into which a Parquet file is decoded. */
   readonly stage: string
-  /** The product that exported the file; absent for events of Footfall's own fields. */
-  readonly product?: Product | undefined
+  /** Maps the records of another product's export; absent for events of Footfall's own fields. */
+  readonly rowsOf?: ((record: ProductRecord) => Iterable<ProductRow>) | undefined
 }
 
 /** Reads the rows of a file from a position. Throws StartError for an unreadable file. */
@@ -42,8 +42,8 @@ export async function* chunksOf(
   for await (const { bytes, lines, end } of chunks) yield { rows: () => read(bytes, lines), end }
 }
 
-function readerOf(header: Buffer | null, options: Pick<ChunkOptions, 'product'> & ColumnOptions) {
-  if (options.product) return createProductReader(header, options.product)
+function readerOf(header: Buffer | null, options: Pick<ChunkOptions, 'rowsOf'> & ColumnOptions) {
+  if (options.rowsOf) return createProductReader(header, options.rowsOf)
   return header ? createCsvReader(header, options) : createJsonReader(options)
 }
 
@@ -56,11 +56,11 @@ const parquetRows = 50_000
 async function* chunksOfParquet(
   bytes: Buffer,
   from: number,
-  { clickhouse, stage, product, ...options }: ChunkOptions,
+  { clickhouse, stage, rowsOf, ...options }: ChunkOptions,
 ): AsyncGenerator<RowChunk> {
   const columns = await parquetColumns(clickhouse, bytes)
   const names = columns.map(({ name }) => name)
-  const chosen = product
+  const chosen = rowsOf
     ? new Map(names.map((name) => [name, quoted(name)]))
     : columnsOfHeader(names, options)
   const read = columns.filter(({ name }) => chosen.has(name))
@@ -90,7 +90,7 @@ async function* chunksOfParquet(
       output_format_json_quote_64bit_integers: 0,
     },
   )
-  const readJson = readerOf(null, { product, mapping: new Map(), ignoreUnknown: false })
+  const readJson = readerOf(null, { rowsOf, mapping: new Map(), ignoreUnknown: false })
   for (let begin = from; ; begin += parquetRows) {
     const { body, rows } = await clickhouse.stream(
       {

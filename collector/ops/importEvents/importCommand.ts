@@ -115,7 +115,7 @@ async function readRequest(
     throw new StartError(`--format must be one of ${formats.join(', ')}`)
   const pixelId = values.pixel.toLowerCase()
   const { site = null, host = null } = values
-  const product = productName && products[productName]({ pixelId, site, host })
+  const product = productName && products[productName]({ site, host })
   const open = product ? product.open : openFile
   const sources = await Promise.all(
     positionals.map((path) =>

@@ -20,7 +20,7 @@ import {
   saveImportState,
 } from './importState.ts'
 import { LineBuffer } from './lineBuffer.ts'
-import type { Product } from './products/product.ts'
+import type { Product, ProductRecord } from './products/product.ts'
 import { type EventChunk, type StoreDeps, storeChunk, storedIds } from './storeChunk.ts'
 
 export interface ImportRequest extends ColumnOptions {
@@ -61,7 +61,7 @@ export async function importEvents(
   tell: { progress(progress: Progress): void; retry(error: Error): void },
 ): Promise<Imported> {
   const { dataDir } = stores
-  const { isDryRun, sources, reportPath } = request
+  const { isDryRun, sources, reportPath, product } = request
   const importId = idOf(deps, request)
   const unfinished = isDryRun ? null : readImportState(dataDir, importId)
   let state = unfinished ?? newState()
@@ -92,6 +92,8 @@ export async function importEvents(
         ...request,
         clickhouse: stores.clickhouse.nodes[0]!,
         stage: `import_${importId}`,
+        rowsOf:
+          product && ((record: ProductRecord) => product.rowsOf(record, deps.pixel.eventIdKey)),
       }
       const chunks = chunksOf(source, state, options)
       for await (const chunk of ahead(prepare(deps, source, chunks, state))) {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { acceptEvent, type BeaconParts } from '../../ingest/beacon/acceptEvent.ts'
@@ -11,7 +10,7 @@ import { preferredLanguage } from '../../ingest/normalize/language.ts'
 import { type Locate, locationMembers } from '../../ingest/normalize/location.ts'
 import { storedIp } from '../../ingest/normalize/storedIp.ts'
 import type { Fault } from '../../ingest/normalize/validateEvent.ts'
-import { uuidOfDigest } from '../../platform/uuidOfDigest.ts'
+import { secretUuidOf } from '../../platform/uuidOfDigest.ts'
 import type { ImportedRow } from './columns.ts'
 import { type Data, dataOfRow } from './eventData.ts'
 import { readTime } from './readTime.ts'
@@ -87,7 +86,8 @@ function storedEvent(
   tsMillis: number,
 ): ImportedEvent | Fault {
   const { event_type } = row
-  const event_id = row.event_id ?? idOfContent(context, tsMillis, event_type, data)
+  const event_id =
+    row.event_id ?? idOfContent(pixel, context.cookieId, [tsMillis, event_type, data])
   let unexpected: unknown
   const parts: BeaconParts = {
     context,
@@ -208,12 +208,8 @@ const languageOf = ({ language }: ImportedRow): string | null =>
   typeof language === 'string' ? preferredLanguage(language) : null
 
 /** Derives the id of an event without one from its content, so that a second import stores nothing. */
-function idOfContent(
-  { projectId, cookieId }: BeaconContext,
-  tsMillis: number,
-  type: unknown,
-  data: Data,
-): string {
-  const content = JSON.stringify([projectId, cookieId, tsMillis, type, data])
-  return uuidOfDigest(createHash('sha256').update(content).digest())
-}
+const idOfContent = (
+  { eventIdKey }: Pixel,
+  cookieId: string,
+  content: [tsMillis: number, type: unknown, data: Data],
+): string => secretUuidOf(eventIdKey, JSON.stringify(['content', cookieId, ...content]))

@@ -11,7 +11,7 @@ import {
   type ImportedColumn,
   type ImportedRow,
 } from './columns.ts'
-import type { Product, ProductRecord } from './products/product.ts'
+import type { ProductRecord, ProductRow } from './products/product.ts'
 
 /** A row of a file, or the reason why it is unreadable. */
 export interface FileRow {
@@ -43,7 +43,7 @@ export function createCsvReader(header: Buffer, options: ColumnOptions): ReadRow
 /** Reads records of another product's export, each of which may have several rows or none. */
 export function createProductReader(
   header: Buffer | null,
-  { rowsOf }: Pick<Product, 'rowsOf'>,
+  rowsOf: (record: ProductRecord) => Iterable<ProductRow>,
 ): ReadRows {
   const names = header && namesOf(header)
   return function* (bytes, linesBefore) {

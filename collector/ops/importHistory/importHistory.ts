@@ -46,7 +46,7 @@ export async function importHistory(
   for (const source of sources) {
     const table = tableOf(source.name)
     const { header, chunks } = await openChunkReader(source, { bytes: 0, lines: 0 })
-    const reader = createProductReader(header, { rowsOf: (record) => [record] })
+    const reader = createProductReader(header, (record) => [record])
     const sums = new Map<string, DayRow>()
     for await (const { bytes, lines } of chunks) {
       const rejected: Parameters<typeof report.append>[0][number][] = []

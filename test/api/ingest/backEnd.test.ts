@@ -115,6 +115,26 @@ test('a wrong key, and one that is not good for the pixel, is as none', async ()
   }
 })
 
+test('events of more than 30 days ago need a key, by the corrected time', async () => {
+  const dayMs = 86_400_000
+  const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString()
+  const eventAt = (days: number) => {
+    const event = customEvent()
+    return { ...event, event_data: { ...event.event_data, timestamp: daysAgo(days) } }
+  }
+  const rejectedOf = async (headers: Caller, days: number, more: object = {}) =>
+    (await receiptOf(await postBeacon(it.url, beacon([eventAt(days)], more), headers))).rejected
+  const fault = { path: '/event_data/timestamp', message: expect.stringContaining('API key') }
+  expect(await rejectedOf(page, 29)).toEqual([])
+  expect(await rejectedOf(page, 31)).toMatchObject([fault])
+  expect(await rejectedOf({ ...it.testKey, ...page }, 31)).toMatchObject([fault])
+  // The clock of a sender says nothing about the age.
+  expect(await rejectedOf(page, 200, { sent_at: daysAgo(199) })).toEqual([])
+  expect(await rejectedOf(page, 10, { sent_at: daysAgo(-25) })).toMatchObject([fault])
+  expect(await rejectedOf(it.key, 365)).toEqual([])
+  expect(await rejectedOf(it.key, 367)).toMatchObject([{ path: fault.path }])
+})
+
 test('what a good key says of the visitor is checked, and made well-formed', async () => {
   for (const [more, message] of [
     [{ client_ip: 'localhost' }, 'client_ip must be an IPv4 or IPv6 address.'],

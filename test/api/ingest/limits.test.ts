@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   beaconOf,
@@ -15,7 +16,7 @@ import { openTenant } from '../../harness/sharedApp.ts'
 
 let service: Answering
 beforeAll(async () => {
-  const env = { FOOTFALL_BEACONS_PER_IP: '20', FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' }
+  const env = { FOOTFALL_EVENTS_PER_IP: '20', FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' }
   service = (await openTenant({ env })).service
 })
 afterAll(() => service.stop())
@@ -81,6 +82,47 @@ test('a call of Segment’s API that gets 429 stores no message of any visitor',
   expect(await readRows(service, { filter: `event_id:in:${refused}` })).toEqual([])
 })
 
+test('calls that store nothing use up the limit of their address, never that of the pixel', async () => {
+  const env = {
+    FOOTFALL_EVENTS_PER_IP: '20',
+    FOOTFALL_EVENTS_PER_PIXEL: '5000',
+    FOOTFALL_TRUSTED_PROXIES: '127.0.0.1',
+  }
+  const { service: small } = await openTenant({ env })
+  const call = async (ip: string, type: object) => {
+    const batch = Array.from({ length: 2_500 }, () => ({ anonymousId: randomUUID(), ...type }))
+    const answer = await fetch(`${small.url}/v1/batch`, {
+      method: 'POST',
+      headers: { 'x-forwarded-for': ip, 'user-agent': chrome, 'content-encoding': 'gzip' },
+      body: gzipSync(JSON.stringify({ writeKey: small.demo.pixel_id, batch })),
+    })
+    return answer.status
+  }
+  const tooOld = { type: 'track', event: 'x', timestamp: '2001-01-01T00:00:00Z' }
+  for (const [n, type] of [{ type: 'identify' }, tooOld, { type: 'nothing' }].entries()) {
+    const ip = `203.0.113.${30 + n}`
+    expect(await call(ip, type)).toBe(200)
+    // The address waits, and the pixel takes the events of others.
+    expect(await call(ip, type)).toBe(429)
+    const beacon = beaconOf(
+      small,
+      Array.from({ length: 200 }, () => ({
+        type: 'track',
+        id: Math.random(),
+        url: 'https://a.example',
+        at: Date.now(),
+        name: 'x',
+        properties: {},
+      })),
+    )
+    const answer = await postBeacon(small.url, beacon, {
+      'x-forwarded-for': `203.0.113.${40 + n}`,
+    })
+    expect(await answer.json()).toMatchObject({ accepted: 200 })
+  }
+  await small.stop()
+}, 600_000)
+
 test('of IPv6 the addresses of one /64 count together', async () => {
   const addresses = Array.from({ length: 60 }, (_, n) => `2001:db8:0:1::${n.toString(16)}`)
   expect(refusedOf(await flood(service, addresses)).length).toBeGreaterThanOrEqual(20)
@@ -88,7 +130,7 @@ test('of IPv6 the addresses of one /64 count together', async () => {
 })
 
 test('an address that is told by nobody we trust is not believed', async () => {
-  const { service: plain } = await openTenant({ env: { FOOTFALL_BEACONS_PER_IP: '5' } })
+  const { service: plain } = await openTenant({ env: { FOOTFALL_EVENTS_PER_IP: '5' } })
   const answers = await flood(
     plain,
     Array.from({ length: 30 }, (_, n) => `203.0.113.${n}`),

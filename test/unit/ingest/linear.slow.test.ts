@@ -146,6 +146,7 @@ const parts = {
   sharedColumns: '',
   settings,
   plan: undefined,
+  ageDaysMax: 366,
   reportUnexpected: (error: unknown) => {
     throw error
   },

@@ -6,7 +6,6 @@ import {
   downloadOf,
   outboundClick,
   type Product,
-  type ProductOptions,
   type ProductRecord,
   type ProductRow,
   present,
@@ -48,8 +47,7 @@ const videoActions: Readonly<Record<string, string>> = {
 const thresholds = [100, 75, 50, 25]
 
 /** Google Analytics 4: the tables `events_YYYYMMDD` that its BigQuery export writes, as NDJSON or Parquet. */
-export function createGa4(options: ProductOptions): Product {
-  const idOf = createIds('ga4', options)
+export function createGa4(): Product {
   return {
     name: 'ga4',
     facts: [],
@@ -69,7 +67,7 @@ export function createGa4(options: ProductOptions): Product {
       ['streams of apps, events without user_pseudo_id', 'skipped'],
     ],
     open: openFile,
-    rowsOf: (record) => [rowOf(record, idOf)],
+    rowsOf: (record, eventIdKey) => [rowOf(record, createIds('ga4', eventIdKey))],
   }
 }
 

@@ -30,7 +30,6 @@ const deviceTypes: Readonly<Record<string, string>> = {
 
 /** Matomo's visit log: answers of `Live.getLastVisitsDetails`, as a JSON array or one visit a line. */
 export function createMatomo(options: ProductOptions): Product {
-  const idOf = createIds('matomo', options)
   return {
     name: 'matomo',
     facts: [options.site ?? ''],
@@ -53,7 +52,7 @@ export function createMatomo(options: ProductOptions): Product {
       const source = await openFile(path, format)
       return source.format === 'ndjson' ? withElementsAsLines(source) : source
     },
-    rowsOf: (visit) => rowsOf(visit, options, idOf),
+    rowsOf: (visit, eventIdKey) => rowsOf(visit, options, createIds('matomo', eventIdKey)),
   }
 }
 

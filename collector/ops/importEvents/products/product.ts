@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { Format, Source } from '../../../identity/load/source.ts'
-import { uuidOfDigest } from '../../../platform/uuidOfDigest.ts'
+import { secretUuidOf } from '../../../platform/uuidOfDigest.ts'
 
 /** A record of another product's export. CSV values are texts; empty ones are absent. */
 export type ProductRecord = Record<string, unknown>
@@ -17,14 +16,15 @@ export interface Product {
   readonly facts: readonly string[]
   /** Opens a file of the export. Throws StartError. */
   open(path: string, format: Format | null): Promise<Source>
-  /** Maps a record to rows, or to reasons why it has none. */
-  rowsOf(record: ProductRecord): Iterable<ProductRow>
+  /**
+   * Maps a record to rows, or to reasons why it has none. The key of the pixel (`Pixel.eventIdKey`) makes the ids that
+   * Footfall derives.
+   */
+  rowsOf(record: ProductRecord, eventIdKey: string): Iterable<ProductRow>
 }
 
 /** The options of the command that products understand. */
 export interface ProductOptions {
-  /** The pixel of the import; ids that Footfall derives differ between pixels. */
-  readonly pixelId: string
   /** The product's id of the site; other sites of the export are skipped. */
   readonly site: string | null
   /** The host name of events without one. */
@@ -33,13 +33,9 @@ export interface ProductOptions {
 
 /** Derives ids that are the same for each import of the same record. */
 export const createIds =
-  (product: string, { pixelId }: ProductOptions) =>
+  (product: string, eventIdKey: string) =>
   (...parts: readonly unknown[]): string =>
-    uuidOfDigest(
-      createHash('sha256')
-        .update(JSON.stringify([product, pixelId, ...parts]))
-        .digest(),
-    )
+    secretUuidOf(eventIdKey, JSON.stringify([product, ...parts]))
 
 /** The reason of a skipped record. */
 export const skip = (reason: string) => ({ unreadable: reason })

@@ -1,8 +1,9 @@
 /** Segment's HTTP API, called by a plain HTTP client: also requests that the libraries do not send. */
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hemOf } from '../../../../collector/platform/hem.ts'
+import { uuidOfDigest } from '../../../../collector/platform/uuidOfDigest.ts'
 import { chrome, type Row } from '../../../harness/api.ts'
 import { waitFor } from '../../../harness/service.ts'
 import { type Accounts, type Json, openAccounts } from '../../accounts/harness.ts'
@@ -91,6 +92,39 @@ test('a message that is sent again is stored once, and integers keep their digit
   const rows = await rowsOf(`cookie_id:eq:${anonymousId},event_data.name:eq:Paid`)
   expect(rows).toHaveLength(1)
   expect(rows[0]!.event_data).toContain('"order":12345678901234567890')
+})
+
+test('a visitor who guesses a messageId does not use up the id of a back end, nor of another pixel', async () => {
+  const event = `Order ${randomUUID()}`
+  const messageId = 'order-1001'
+  const timestamp = new Date().toISOString()
+  const otherPixel = await it.makePixel(projectId)
+  await waitFor(
+    'it',
+    async () => (await call('t', hello(), { writeKey: otherPixel })).status === 200,
+  )
+  // The ids that a stranger can compute, and the message as both senders repeat it.
+  const guessed = ['message', 'verified'].map((kind) =>
+    uuidOfDigest(createHash('sha256').update(`${pixelId}\n${kind}\n${messageId}`).digest()),
+  )
+  for (const id of [messageId, messageId, ...guessed])
+    await call('track', { event, anonymousId: randomUUID(), messageId: id, timestamp })
+  for (let times = 0; times < 2; times++)
+    await call(
+      'track',
+      { event, userId: 'ann', messageId, timestamp },
+      { writeKey: backEndKey(), 'user-agent': 'node' },
+    )
+  await call('track', { event, userId: 'bob', messageId, timestamp }, { writeKey: otherPixel })
+  const filter = `event_data.name:eq:${event}`
+  await rowOf(filter, otherPixel)
+  const rows = await waitFor('all', async () => {
+    const found = await rowsOf(filter)
+    return found.length >= 4 && found
+  })
+  expect(rows).toHaveLength(4)
+  expect(new Set(rows.map(({ event_id }) => event_id)).size).toBe(4)
+  expect(rows.filter(({ is_bot }) => is_bot === false)).toHaveLength(4)
 })
 
 test('a page call becomes a page view with its page, screen, campaign and language', async () => {
