@@ -29,8 +29,8 @@ interface FastPathOptions {
 
 /**
  * Returns a listener that answers plain beacons before the router, whose hooks, request and reply objects cost more than
- * the beacon itself. The router answers all other requests: beacons in chunks, compressed or with a key, and refused
- * beacons with their error (`request.refused`), so that one place answers errors.
+ * the beacon itself. The router answers all other requests, such as beacons in chunks, compressed or with a key. It also
+ * answers refused beacons, with their error (`request.refused`), so that one place answers errors.
  */
 export function beaconsBeforeRouter(
   deps: BeaconDeps,
