@@ -13,10 +13,8 @@ import {
   hem,
   hemAsNumber,
   hemNumber,
-  isKnown,
   numberAsHem,
   resolved,
-  resolvedForFree,
 } from './fields/identity.ts'
 import { marketingFields } from './fields/marketing.ts'
 import { pteFields } from './fields/pte.ts'
@@ -32,17 +30,7 @@ export {
   type Tier,
   tiers,
 } from './fields/field.ts'
-export {
-  companyFields,
-  hasProfile,
-  hem,
-  hemAsNumber,
-  hemNumber,
-  isKnown,
-  numberAsHem,
-  resolved,
-  resolvedForFree,
-}
+export { companyFields, hasProfile, hem, hemAsNumber, hemNumber, numberAsHem, resolved }
 
 /** The columns of `events`: stored ones, and ones that reads compute from them. */
 export const eventColumns: readonly Field[] = [
@@ -77,7 +65,7 @@ export const isProfileField = (field: Field): boolean => ofProfiles.has(field)
 /** True when the field is computed from the visitor's other events (collector/events/query/sessions.ts). */
 export const isSessionField = (field: Field): boolean => ofSessions.has(field)
 
-/** The fields that unbilled counts may be grouped by. */
+/** The fields that counts may be grouped by. */
 export const groupableFields: readonly Field[] = fields.filter(({ counts }) => counts === 'groups')
 
 /** True when the field tells who a visitor is, which only resolution tiers sell. */

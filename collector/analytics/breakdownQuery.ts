@@ -2,7 +2,6 @@ import { type Bind, bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
 import { pathIntoEventData } from '../events/query/filter.ts'
 import { type Payload, payloadOf, selectionConditions } from '../events/query/filterSql.ts'
-import { freeSql } from '../events/query/freeAnswers.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { eventRows } from './eventRows.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
@@ -127,7 +126,7 @@ function dimensionOf(name: string, bind: Bind, payload: Payload): Dimension {
 /** Returns the dimension of a field of the field table. */
 export const fieldDimension = (name: string): Dimension => ({
   name: `'${name}'`,
-  sql: freeSql(name),
+  sql: name,
 })
 
 /** Returns SQL of the name of a row's grouping set, empty for the total, and of its value. */

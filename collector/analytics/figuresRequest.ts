@@ -3,9 +3,7 @@ import { fieldNamed } from '../../schemas/fields.ts'
 import type { RequestedScope } from '../api/access/policy.ts'
 import { Choice } from '../api/http/commonSchemas.ts'
 import { ApiError, invalidParameter } from '../api/http/errors.ts'
-import { type FieldOf, type Filter, FreeFilterText, readFilters } from '../events/query/filter.ts'
-import { freeFilters, requireFreeFilters } from '../events/query/freeAnswers.ts'
-import { everyTier } from '../events/query/parseEventsRequest.ts'
+import { EventFilterText, type FieldOf, type Filter, readFilters } from '../events/query/filter.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../events/query/scopeQuery.ts'
 import type { Bots, Selection } from '../events/query/selection.ts'
 import { sessionFieldNamed, sessionFieldNames } from '../events/query/sessionFields.ts'
@@ -41,7 +39,7 @@ export const IncludeBots = Type.Optional(
 
 /** The parameter `filter` of analytics; filters on session fields select sessions. */
 export const FiguresFilterText = Type.Unsafe<string>({
-  ...FreeFilterText,
+  ...EventFilterText,
   description:
     'Comma-separated field:op:value, all of which must match. The grammar is that of `filter` of goals. Filters on ' +
     `${sessionFieldNames.join(', ')} select sessions, and all events of these sessions in the window count. Filters ` +
@@ -90,7 +88,7 @@ export interface AskedFigures {
 
 /**
  * Reads the parameters of a request for figures. Throws 400 that names the parameter. It refuses windows of
- * more than two years, and filters that would identify people, which are not free.
+ * more than two years, and filters on identity fields.
  */
 export function readFiguresRequest(
   request: ScopedRequest<Static<typeof SelectionQuery>>,
@@ -119,7 +117,7 @@ function readTimeZone(name: string): TimeZone {
 export function readFiguresFilters(
   text: string | undefined,
 ): Pick<AnalyticsPlan, 'filters' | 'sessionFilters'> {
-  const all = text === undefined ? [] : readFree(text, fieldOfFigures)
+  const all = text === undefined ? [] : readFilters(text, 'web_event', fieldOfFigures)
   const isOfSession = ({ field }: Filter) =>
     field !== undefined && field === sessionFieldNamed(field.name)
   return {
@@ -128,19 +126,13 @@ export function readFiguresFilters(
   }
 }
 
-function readFree(text: string, fieldOf?: FieldOf): readonly Filter[] {
-  const filters = readFilters(text, everyTier, fieldOf)
-  requireFreeFilters({ filters })
-  return freeFilters(filters)
-}
-
 const fieldOfFigures: FieldOf = (name: string) => sessionFieldNamed(name) ?? fieldNamed(name)
 
 /** Reads optional filters on events. Throws 400 that names the parameter. */
-export function readFreeFilters(parameter: string, text: string | undefined): readonly Filter[] {
+export function readEventFilters(parameter: string, text: string | undefined): readonly Filter[] {
   if (text === undefined) return []
   try {
-    return readFree(text)
+    return readFilters(text, 'web_event')
   } catch (error) {
     if (parameter === 'filter' || !(error instanceof ApiError)) throw error
     throw invalidParameter(parameter, error.message.replace(/^filter: /, ''))

@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
-import { type Filter, FreeFilterText } from '../events/query/filter.ts'
-import { chargedFilters } from '../events/query/freeAnswers.ts'
+import { EventFilterText, type Filter } from '../events/query/filter.ts'
 import { dayMs } from '../events/query/window.ts'
-import { readFreeFilters } from './figuresRequest.ts'
+import { readEventFilters } from './figuresRequest.ts'
 
 const stepsMax = 10
 const daysMax = 90
@@ -10,7 +9,7 @@ const daysMax = 90
 export const withinMsMax = daysMax * dayMs
 
 /** The steps of a funnel in a request. */
-export const Steps = Type.Array(FreeFilterText, {
+export const Steps = Type.Array(EventFilterText, {
   minItems: 2,
   maxItems: stepsMax,
   description: 'Filters, one for each step, in order.',
@@ -32,14 +31,8 @@ export interface FunnelSteps {
   readonly withinMs: number
 }
 
-/** Reads steps. Throws 400 that names the step with an invalid filter, or one that is not free. */
+/** Reads steps. Throws 400 that names the step with an invalid filter. */
 export const readSteps = (steps: readonly string[], withinMs = dayMs): FunnelSteps => ({
-  steps: steps.map((text, index) => readFreeFilters(`steps/${index}`, text)),
-  withinMs,
-})
-
-/** Returns the steps for a charged response. */
-export const chargedSteps = ({ steps, withinMs }: FunnelSteps): FunnelSteps => ({
-  steps: steps.map(chargedFilters),
+  steps: steps.map((text, index) => readEventFilters(`steps/${index}`, text)),
   withinMs,
 })

@@ -5,7 +5,7 @@ import { type Filter, pathIntoEventData } from '../events/query/filter.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { type VersionedList, versionedLists } from '../platform/postgres/versionedList.ts'
 
-import { readFreeFilters } from './figuresRequest.ts'
+import { readEventFilters } from './figuresRequest.ts'
 
 /** Most goals of a project. */
 export const goalsMax = 20
@@ -42,7 +42,7 @@ export interface GoalConditions {
 }
 
 export const conditionsOf = ({ filter, value }: Goal): GoalConditions => ({
-  filters: readFreeFilters('filter', filter),
+  filters: readEventFilters('filter', filter),
   valuePath: (value && pathIntoEventData(value.property)) ?? null,
 })
 

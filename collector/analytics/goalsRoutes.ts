@@ -14,11 +14,11 @@ import {
 import { invalidParameter } from '../api/http/errors.ts'
 import { requireVersion } from '../api/http/optimisticLock.ts'
 import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
-import { FreeFilterText, pathIntoEventData } from '../events/query/filter.ts'
+import { EventFilterText, pathIntoEventData } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { settingsTags } from './analyticsSchemas.ts'
-import { readFreeFilters } from './figuresRequest.ts'
+import { readEventFilters } from './figuresRequest.ts'
 import { type Goals, goalsMax, readGoals, replaceGoals } from './goals.ts'
 import { mayRead } from './openFigures.ts'
 
@@ -27,7 +27,7 @@ const filterLengthMax = 2_000
 const Goal = Type.Object(
   {
     name: Name,
-    filter: Type.Unsafe<string>({ ...FreeFilterText, minLength: 1, maxLength: filterLengthMax }),
+    filter: Type.Unsafe<string>({ ...EventFilterText, minLength: 1, maxLength: filterLengthMax }),
     value: Type.Optional(
       strictObject({
         property: Type.String({
@@ -109,7 +109,7 @@ export const goalsRoutes =
       },
       async ({ principal, body }) => {
         for (const [index, { filter, value }] of body.goals.entries()) {
-          readFreeFilters(`goals/${index}/filter`, filter)
+          readEventFilters(`goals/${index}/filter`, filter)
           if (value && !pathIntoEventData(value.property))
             throw invalidParameter(
               `goals.${index}.value.property`,

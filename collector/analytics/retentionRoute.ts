@@ -2,10 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { Choice, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
-import { FreeFilterText } from '../events/query/filter.ts'
+import { EventFilterText } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { behaviorTags } from './analyticsSchemas.ts'
-import { readFiguresRequest, readFreeFilters, selectionQuery } from './figuresRequest.ts'
+import { readEventFilters, readFiguresRequest, selectionQuery } from './figuresRequest.ts'
 import { cohortIntervals, isWithinDay, startsOf } from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { cohortsMax, type RetentionRow, readsCounts, retentionQuery } from './retentionQuery.ts'
@@ -35,8 +35,8 @@ const describe = {
         description: 'Length of the intervals, in local time. Weeks begin on Mondays.',
       }),
     ),
-    first: Type.Optional(FreeFilterText),
-    returning: Type.Optional(FreeFilterText),
+    first: Type.Optional(EventFilterText),
+    returning: Type.Optional(EventFilterText),
   }),
   response: {
     200: Type.Object(
@@ -74,8 +74,8 @@ export const retentionRoute =
       async (request, reply) => {
         const { interval = 'week', first, returning } = request.query
         const coming = {
-          first: readFreeFilters('first', first),
-          returning: readFreeFilters('returning', returning),
+          first: readEventFilters('first', first),
+          returning: readEventFilters('returning', returning),
         }
         const asked = readFiguresRequest(request, deps.now())
         const { queryExecutor, plan: complete } = await openFigures(

@@ -6,12 +6,11 @@ import { CursorParameter, NextCursor } from '../api/http/pagination.ts'
 import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
 import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { admit, hashesOf, settle } from '../billing/chargedRequest.ts'
-import { chargedFilters } from '../events/query/freeAnswers.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import type { Window } from '../events/query/window.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
-import { chargedSteps, readSteps, Steps, WithinMs } from './funnelSteps.ts'
+import { readSteps, Steps, WithinMs } from './funnelSteps.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import {
   type VisitorPlace,
@@ -121,7 +120,7 @@ export const visitorsRoute =
         })
 
         const { repeatedWindow: window = place?.window ?? opened.window } = admitted
-        const plan = { ...opened, window, filters: chargedFilters(opened.filters) }
+        const plan = { ...opened, window }
         const found = await queryExecutor.rows<VisitorRow>(visitorsQuery(plan, asked))
         const visitors = found.slice(0, asked.limit)
         const hasMore = admitted.isRepeat
@@ -175,7 +174,7 @@ function readAsked({
   if (step !== undefined && step > steps.length)
     throw invalidParameter('step', `must be at most ${steps.length}, the number of steps`)
   return {
-    funnel: chargedSteps(readSteps(steps, within_ms)),
+    funnel: readSteps(steps, within_ms),
     step: step ?? steps.length,
     hasStopped: outcome === 'dropped',
     limit,

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
-import { readFiguresRequest, readFreeFilters, selectionQuery } from './figuresRequest.ts'
+import { readEventFilters, readFiguresRequest, selectionQuery } from './figuresRequest.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { metrics, type VitalsRow, webVitalsQuery } from './webVitalsQuery.ts'
 
@@ -60,7 +60,7 @@ export const webVitalsRoute =
       async (request, reply) => {
         const asked = readFiguresRequest(request, deps.now())
         const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
-        const filters = [...plan.filters, ...readFreeFilters('filter', vitalsFilter)]
+        const filters = [...plan.filters, ...readEventFilters('filter', vitalsFilter)]
         const rows = await queryExecutor.rows<VitalsRow>(
           webVitalsQuery({ ...plan, filters }, pagesMax),
         )

@@ -7,7 +7,6 @@ import type { Postgres } from '../platform/postgres/pool.ts'
 import { columnsFrom, selectList } from './query/columns.ts'
 import { eventsQuery } from './query/eventsQuery.ts'
 import { readFilters } from './query/filter.ts'
-import { freeField } from './query/freeAnswers.ts'
 import { everyTier } from './query/parseEventsRequest.ts'
 import { nameProjects } from './query/projects.ts'
 import type { EventsPlan } from './query/selection.ts'
@@ -27,7 +26,7 @@ const tracedFields = [
   'cookie_id',
   'is_bot',
   'resolved',
-].map((name) => freeField(fieldNamed(name)!))
+].map((name) => fieldNamed(name)!)
 
 const pixelId = selectList(columnsFrom(null, [{ name: 'pixel_id', sql: 'pixel_id' }]))
 

@@ -48,8 +48,7 @@ export interface Field {
   readonly group: Group
   readonly description: string
   /**
-   * `groups`: unbilled counts may be grouped by it, because it names no person, browser, address or single event. Absent:
-   * they count the distinct values of event fields, and nothing of identity fields.
+   * `groups`: counts may be grouped by it, because it names no person, browser, address or single event.
    */
   readonly counts?: 'groups'
   /** True when it is no column but computed for a read, and returned only where the request names it. */

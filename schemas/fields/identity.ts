@@ -10,9 +10,6 @@ export const numberAsHem = (number: string): string =>
 const own = '(organization_id, cookie_id)'
 const ofEverybody = "(toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)"
 
-const ofCookie = (attribute: string): string =>
-  `dictGetOrDefault('identity_by_cookie_lately', '${attribute}', ${own}, dictGetOrDefault('identity_by_cookie', '${attribute}', ${own}, dictGet('identity_by_cookie', '${attribute}', ${ofEverybody})))`
-
 /**
  * SQL over rows of `events`: the person of the event's cookie, as the hem's 256 bits, and 0 for unknown
  * visitors. Observations of the organization's own sites have priority over the operator's graph. For a
@@ -20,13 +17,7 @@ const ofCookie = (attribute: string): string =>
  * observations are in a separate dictionary. Observations of other organizations have other keys, so no query
  * finds them.
  */
-export const hemNumber = ofCookie('hem_number')
-
-/**
- * SQL, over rows of `events`: whether anybody knows whom the event's cookie belongs to. Unlike hemNumber it does not
- * depend on whom the organization itself has opted out.
- */
-export const isKnown = `${ofCookie('is_known')} != 0`
+export const hemNumber = `dictGetOrDefault('identity_by_cookie_lately', 'hem_number', ${own}, dictGetOrDefault('identity_by_cookie', 'hem_number', ${own}, dictGet('identity_by_cookie', 'hem_number', ${ofEverybody})))`
 
 /** Who an event’s visitor is. */
 export const resolved: Field = {
@@ -39,12 +30,6 @@ export const resolved: Field = {
   group: 'event',
   counts: 'groups',
   description: 'True if the visitor was identified.',
-}
-
-/** The same in answers that are free. */
-export const resolvedForFree: Field = {
-  ...resolved,
-  sql: `CAST(${isKnown}, '${resolved.columnType}')`,
 }
 
 /** For filters alone: a row that has a profile shows it. */

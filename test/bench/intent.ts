@@ -158,14 +158,13 @@ async function measurePage(
   const { organization_id: organizationId } = service.demo
   const plan: TopicPlan = {
     organizationId,
-    hiddenFrom: organizationId,
     entity,
     topics,
     match: 'any',
     minScore: 0,
     filters: [],
     buildId: null,
-    isOfChosen: false,
+    namesFew: false,
     limit,
     after: null,
     windowDays: 30,

@@ -14,7 +14,7 @@ import type { Outbound } from '../../platform/outbound/outbound.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { settingsTags } from '../analyticsSchemas.ts'
-import { readFreeFilters } from '../figuresRequest.ts'
+import { readEventFilters } from '../figuresRequest.ts'
 import { readGoals } from '../goals.ts'
 import { mayRead } from '../openFigures.ts'
 import { readChatUrl, requireReaders, sealChatUrl } from './alertChannels.ts'
@@ -237,7 +237,7 @@ async function requireGood(
   projectId: string,
   { condition, member_ids = [] }: Input,
 ): Promise<void> {
-  readFreeFilters('condition.filter', condition.filter)
+  readEventFilters('condition.filter', condition.filter)
   const fault = conditionFault(
     completeCondition(condition),
     (await readGoals(client, projectId)).goals,

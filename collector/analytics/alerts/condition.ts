@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { Choice, Name, strictObject } from '../../api/http/commonSchemas.ts'
-import { FreeFilterText } from '../../events/query/filter.ts'
+import { EventFilterText } from '../../events/query/filter.ts'
 import { daysEarlier } from '../../events/query/window.ts'
 import type { TimeZone } from '../../platform/timeZone.ts'
-import { type AnalyticsPlan, readFreeFilters } from '../figuresRequest.ts'
+import { type AnalyticsPlan, readEventFilters } from '../figuresRequest.ts'
 import type { Goal } from '../goals.ts'
 import { type Totals, totalsQuery } from '../totalsQuery.ts'
 
@@ -37,7 +37,9 @@ const members = {
     default: 1,
     description: 'A number; for `change` a percentage.',
   }),
-  filter: Type.Optional(Type.Unsafe<string>({ ...FreeFilterText, minLength: 1, maxLength: 2_000 })),
+  filter: Type.Optional(
+    Type.Unsafe<string>({ ...EventFilterText, minLength: 1, maxLength: 2_000 }),
+  ),
   goal: Type.Optional({ ...Name, description: 'The name of a goal of the project.' }),
 }
 
@@ -98,7 +100,7 @@ export async function measure(
   const { kind, metric, window, value } = condition
   const goal = goals.find(({ name }) => name === condition.goal)
   if (kind === 'goal' && !goal) return null
-  const filters = readFreeFilters('filter', goal?.filter ?? condition.filter)
+  const filters = readEventFilters('filter', goal?.filter ?? condition.filter)
   const read = async (startMs: number, endMs: number): Promise<Totals> => {
     const plan: AnalyticsPlan = {
       source: 'pixel',

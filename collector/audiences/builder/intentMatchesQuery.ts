@@ -54,7 +54,6 @@ export function interestPlanOf({
   const topics = [...new Set(leaves.flatMap(({ leaf }) => leaf.topics))]
   return {
     organizationId,
-    hiddenFrom: organizationId,
     topics,
     today,
     windowDays: intentWindowDays,

@@ -62,7 +62,7 @@ const describeBatch = {
   operationId: 'lookUpIntent',
   summary: 'Look up the intent of people',
   description:
-    'Returns results in the order of the items, at most 10,000. Charges each matched item on the meter intent; misses and items with errors are free. An address matches through any other address of the person. A dry run reads nothing and returns the maximum number of matches.',
+    'Returns results in the order of the items, at most 10,000. Charges each matched item on the meter intent; misses and items with errors are free. An address matches through any other address of the person. A dry run takes one of the day’s free answers.',
   body: strictObject({
     items: Type.Array(
       Type.Unknown({
@@ -83,11 +83,21 @@ const describeBatch = {
 
 /** POST /api/v1/intent/batch: returns the interests of the people with these e-mail addresses. */
 export const batchRoute =
-  ({ postgres, billing, openQueryExecutor, now }: IntentDeps): FastifyPluginAsyncTypebox =>
+  ({
+    postgres,
+    allowance,
+    billing,
+    openQueryExecutor,
+    now,
+  }: IntentDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.post(
       '/api/v1/intent/batch',
-      { schema: describeBatch, config: { access, charged: true }, bodyLimit: batchBytesMax },
+      {
+        schema: describeBatch,
+        config: { access, charged: true, freeAnswers: true },
+        bodyLimit: batchBytesMax,
+      },
       async (request, reply) => {
         const { principal, body } = request
         const { organizationId } = principal
@@ -99,20 +109,15 @@ export const batchRoute =
         if (body.topics) await requireTopics(queryExecutor.clickhouse, 'topics', body.topics)
         reply.type('application/json; charset=utf-8')
 
-        const recordsMax = countAskable(items)
-        // The caller chose these people, so the exact number is billed. The data of test keys is generated.
-        if (body.dry_run && principal.mode === 'live') {
-          return dryRunAnswer(meter, recordsMax, false)
-        }
         const plan: InterestPlan = {
           organizationId,
-          hiddenFrom: organizationId,
           topics: body.topics ?? null,
           today: Math.floor(now() / dayMs),
           windowDays: body.intent_window_days ?? windowDaysDefault,
           erased: await erasedHems(postgres, organizationId),
         }
         if (body.dry_run) {
+          await allowance.takeForRequest(request)
           const { matched } = await readMatches(queryExecutor, plan, items)
           return dryRunAnswer(meter, matched.length)
         }
@@ -120,7 +125,7 @@ export const batchRoute =
         const admitted = await admit(billing, request, reply, {
           meter,
           projectId: null,
-          recordsMax,
+          recordsMax: countAskable(items),
         })
 
         const { interest, matched } = await readMatches(queryExecutor, plan, items)

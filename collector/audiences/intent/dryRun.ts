@@ -5,7 +5,8 @@ import type { Meter } from '../../billing/meters.ts'
 /** The member `dry_run` of a body. */
 export const DryRun = Type.Optional(
   Type.Boolean({
-    description: 'True: returns only the number of records that would be billed, free of charge.',
+    description:
+      'True: returns only the number of records that the same request would charge, free of charge.',
   }),
 )
 
@@ -15,18 +16,14 @@ export const DryRunResult = Type.Object(
     dry_run: Type.Literal(true),
     meter: Type.String(),
     records_to_charge: Type.Integer({
-      description: 'Records that the same request would charge; the maximum if `exact` is false.',
-    }),
-    exact: Type.Boolean({
-      description:
-        'False if the exact number would reveal data about chosen or few people. Examples: filters by address, filters that could describe fewer than 25 people, audiences of events or lists, named companies, intent rules, opt-outs.',
+      description: 'The exact number of records that the same request would charge.',
     }),
   },
   { title: 'DryRunResult' },
 )
 
 /** Returns the response of a dry run. */
-export const dryRunAnswer = (meter: Meter, records_to_charge: number, exact = true): Buffer => {
-  const result: Static<typeof DryRunResult> = { dry_run: true, meter, records_to_charge, exact }
+export const dryRunAnswer = (meter: Meter, records_to_charge: number): Buffer => {
+  const result: Static<typeof DryRunResult> = { dry_run: true, meter, records_to_charge }
   return Buffer.from(JSON.stringify(result))
 }

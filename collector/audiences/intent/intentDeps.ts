@@ -3,5 +3,5 @@ import type { ReadDeps } from '../../events/query/readDeps.ts'
 /** Dependencies of the intent routes. */
 export type IntentDeps = Pick<
   ReadDeps,
-  'openQueryExecutor' | 'billing' | 'cursors' | 'postgres' | 'now'
+  'openQueryExecutor' | 'allowance' | 'billing' | 'cursors' | 'postgres' | 'now'
 >

@@ -1,10 +1,11 @@
 import { type TSchema, Type } from 'typebox'
 import { companyFields } from '../../../schemas/fields.ts'
-import { Choice, Day, Nullable, strictObject } from '../../api/http/commonSchemas.ts'
+import { Choice, Day, strictObject } from '../../api/http/commonSchemas.ts'
 import { NextCursor } from '../../api/http/pagination.ts'
 import { selectableRow } from '../../api/http/rowSchemas.ts'
 import { ProfileFilter } from '../../events/query/profileFilter.ts'
 import { Person, SelectOfPerson } from '../../identity/store/personSchemas.ts'
+import { freeRowsMax } from '../sample/mask.ts'
 import { windowDaysDefault, windowDaysMax } from '../signals/interestPlan.ts'
 import { DryRun } from './dryRun.ts'
 
@@ -165,7 +166,8 @@ function pageSchema(record: TSchema) {
 }
 
 const Masked = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'E-mails, names, phones, LinkedIn URLs and ids are masked.',
+  description:
+    'Every field, masked: addresses, names, handles and ids only show that they have a value, and exact values are decades or bands.',
 })
 export const previewOf = {
   people: previewSchema(
@@ -176,18 +178,11 @@ export const previewOf = {
   ),
 }
 
-/** A number of records, or null if it is withheld. */
-function FullCount(description: string) {
-  return Nullable(Type.Integer({ description }))
-}
-
 function previewSchema(record: TSchema) {
   return Type.Object({
-    results: Type.Array(record, { maxItems: 25 }),
-    count: FullCount(
-      'Number of matching records. Null for people or companies that you chose, and if filters or an audience could describe fewer than 25.',
-    ),
-    total: FullCount('The same as `count`.'),
+    results: Type.Array(record, { maxItems: freeRowsMax }),
+    count: Type.Integer({ description: 'The exact number of all matching records.' }),
+    total: Type.Integer({ description: 'The same as `count`.' }),
     meta: Type.Object(meta),
   })
 }

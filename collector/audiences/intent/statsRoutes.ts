@@ -4,7 +4,7 @@ import type { Principal } from '../../api/access/principal.ts'
 import { Day, strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
-import { erasedHems, everywhere } from '../../events/query/suppressedPeople.ts'
+import { erasedHems } from '../../events/query/suppressedPeople.ts'
 import { dayMs } from '../../events/query/window.ts'
 import { requireTopics } from '../signals/topics.ts'
 import { freeAccess } from './intentAccess.ts'
@@ -52,7 +52,7 @@ export const statsRoutes =
       const queryExecutor = openQueryExecutor(principal, { effort: 'scan', signal })
       const topics = query.topic === undefined ? null : [query.topic]
       if (topics) await requireTopics(queryExecutor.clickhouse, 'topic', topics)
-      const erased = await erasedHems(postgres, everywhere)
+      const erased = await erasedHems(postgres, organizationId)
       return queryExecutor.rows<Row>(
         statsQuery({ ...span, organizationId, topics, isPerTopic, erased }),
       )

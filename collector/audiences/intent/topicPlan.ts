@@ -5,7 +5,6 @@ import type { Principal } from '../../api/access/principal.ts'
 import type { ListCursors } from '../../api/http/cursors.ts'
 import { invalidParameter, notFound } from '../../api/http/errors.ts'
 import type { Filter } from '../../events/query/filter.ts'
-import { isNaming } from '../../events/query/freeAnswers.ts'
 import { readProfileFilters } from '../../events/query/profileFilter.ts'
 import { erasedHems } from '../../events/query/suppressedPeople.ts'
 import { dayMs } from '../../events/query/window.ts'
@@ -18,6 +17,7 @@ import type { Entity } from '../definition/definition.ts'
 import { isIdentifying } from '../definition/identifyingFields.ts'
 import { readServedBuild } from '../readableBuild.ts'
 import { cursorStale } from '../recordsRoute.ts'
+import { namedPeopleMin } from '../sample/mask.ts'
 import { type InterestPlan, windowDaysDefault } from '../signals/interestPlan.ts'
 import { requireTopics } from '../signals/topics.ts'
 import { limitOf } from './intentSchemas.ts'
@@ -31,8 +31,8 @@ export interface TopicPlan extends InterestPlan {
   readonly filters: readonly Filter[]
   /** The build of an audience whose members are included; null: all people. */
   readonly buildId: string | null
-  /** Whether the caller may have chosen the people (query/freeAnswers.ts). */
-  readonly isOfChosen: boolean
+  /** Whether the audience names too few people for free rows. */
+  readonly namesFew: boolean
   readonly limit: number
   /** The last record of the previous page; null on the first. */
   readonly after: { readonly score: number; readonly member: string } | null
@@ -70,8 +70,8 @@ interface TopicDeps {
 }
 
 /**
- * Reads the request of a topic route. Throws 400 for unknown topics, filters that would describe a chosen
- * person, an audience of another entity and a cursor of another request. Throws 403 for an audience of a
+ * Reads the request of a topic route. Throws 400 for unknown topics, filters by identifying
+ * fields, an audience of another entity and a cursor of another request. Throws 403 for an audience of a
  * project whose identities the caller may not see. Throws 404 for an audience of another organization, or not
  * of the project of the key or the body. Throws 409 for one that is not built, or was built again since the
  * cursor.
@@ -102,9 +102,6 @@ export async function readTopicPlan(
           entity,
         )
   const buildId = audience?.buildId ?? null
-  const isOfChosen =
-    audience?.isOfChosen === true ||
-    filters.some(({ field }) => field && isNaming(entity, field.name))
   const place = body.cursor === undefined ? null : cursors.read(organizationId, body.cursor)
   if (place && place.q !== questionOf(entity, body)) {
     throw invalidParameter(
@@ -115,13 +112,12 @@ export async function readTopicPlan(
   if (place && place.build !== buildId) throw cursorStale()
   return {
     organizationId,
-    hiddenFrom: organizationId,
     entity,
     topics,
     match,
     filters,
     buildId,
-    isOfChosen,
+    namesFew: audience?.namesFew ?? false,
     limit,
     minScore: min_score,
     windowDays: intent_window_days,
@@ -139,7 +135,7 @@ export const placeAfter = (
 ): TopicPlace => ({ q: questionOf(entity, body), day: today, build: buildId, score, member })
 
 /** Identifies a request, regardless of its page size and its fields. */
-function questionOf(entity: Entity, body: TopicBody): string {
+export function questionOf(entity: Entity, body: TopicBody): string {
   const { topic, topics, match, min_score, intent_window_days, filter, audience_id } = body
   const text = canonicalJson([
     entity,
@@ -154,7 +150,7 @@ function questionOf(entity: Entity, body: TopicBody): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16)
 }
 
-/** Counts are free, so filters cannot use fields that previews mask. */
+/** Like definitions of audiences, filters cannot name single people: a batch looks up these. */
 function readFilters(given: NonNullable<TopicBody['filter']>, entity: Entity): readonly Filter[] {
   const filters =
     entity === 'people'
@@ -164,7 +160,7 @@ function readFilters(given: NonNullable<TopicBody['filter']>, entity: Entity): r
   if (identifying?.field) {
     throw invalidParameter(
       'filter',
-      `must not use ${identifying.field.name}, which is masked in previews`,
+      `must not use ${identifying.field.name}, which identifies single people: look up people with POST /api/v1/intent/batch`,
     )
   }
   return filters
@@ -175,7 +171,7 @@ async function readAudienceBuild(
   principal: Principal,
   { audience_id, project_id }: { audience_id: string; project_id?: string },
   entity: Entity,
-): Promise<{ buildId: string; isOfChosen: boolean }> {
+): Promise<{ buildId: string; namesFew: boolean }> {
   const { organizationId, projectId } = principal
   const audience = await readAudience(
     postgres,
@@ -188,9 +184,6 @@ async function readAudienceBuild(
   if (audience.entity !== entity) {
     throw invalidParameter('audience_id', `is an audience of ${audience.entity}, not of ${entity}`)
   }
-  // After the first build, the count is omitted for this reason alone.
-  return {
-    buildId: (await readServedBuild(postgres, audience)).buildId,
-    isOfChosen: audience.count === null,
-  }
+  const { buildId, count } = await readServedBuild(postgres, audience)
+  return { buildId, namesFew: entity === 'people' && count < namedPeopleMin }
 }

@@ -18,20 +18,55 @@ export interface TopicRow {
   readonly score: number
   /** The strongest first. */
   readonly topics: readonly TopicTuple[]
-  /** For a preview: the total number of rows. */
-  readonly total?: number
+}
+
+/** A row of previewQuery: one of `total`. */
+export interface PreviewRow extends TopicRow {
+  readonly total: number
 }
 
 /** SQL: the topics of a member as an array of tuples, the strongest first. */
 export const topicTuples =
   'arraySort(one -> (-toInt16(one.2), one.1), groupArray((toString(topic), score, signals, toString(last_seen))))'
 
-/**
- * Selects the interested members, highest score first. It reads one more than the limit, which shows whether
- * there are more. With `counted` each row has the total number.
- */
-export function topicQuery(plan: TopicPlan, counted = false): Query {
+/** Selects a page of the interested members, highest score first, and one more, which shows that there are more. */
+export function topicQuery(plan: TopicPlan): Query {
   const { bind, params } = bindings()
+  const found = interestedMembers(plan, bind)
+  const sql = `${selectFrom(plan, found)}
+${after(plan, bind)}
+ORDER BY best DESC, found.member
+LIMIT ${bind('UInt32', plan.limit + 1)}`
+  return { sql, params }
+}
+
+/** Selects up to `limit` of the interested members in the order of a hash with this salt, each with their total number. */
+export function previewQuery(plan: TopicPlan, salt: string): Query {
+  const { bind, params } = bindings()
+  const found = interestedMembers(plan, bind)
+  const sql = `${selectFrom(plan, found, ', count() OVER () AS total')}
+ORDER BY sipHash64(found.member, ${bind('String', salt)}), found.member
+LIMIT ${bind('UInt32', plan.limit)}`
+  return { sql, params }
+}
+
+const selectFrom = ({ entity }: TopicPlan, found: string, more = '') =>
+  `SELECT ${entity === 'people' ? numberAsHem('found.member') : 'found.member'} AS member, best AS score, topics${more}
+FROM (
+${found}
+) AS found`
+
+/** Returns the condition of the members after the previous page; empty on the first. */
+function after({ entity, after }: TopicPlan, bind: Bind): string {
+  if (after === null) return ''
+  const score = bind('UInt8', after.score)
+  const text = bind('String', after.member)
+  const member = entity === 'people' ? hemAsNumber(text) : text
+  return `WHERE best < ${score} OR (best = ${score} AND found.member > ${member})`
+}
+
+/** Returns SQL of the interested members: `member`, `best`, the score, and `topics`. */
+function interestedMembers(plan: TopicPlan, bind: Bind): string {
   const isOfPeople = plan.entity === 'people'
   const interest = isOfPeople ? peopleInterest(plan, bind) : companyInterest(plan, bind)
   const chosen = [
@@ -43,26 +78,13 @@ export function topicQuery(plan: TopicPlan, counted = false): Query {
     `best >= ${bind('UInt8', plan.minScore)}`,
     ...(plan.match === 'all' ? [`length(topics) = ${bind('UInt32', plan.topics.length)}`] : []),
   ]
-  const after = plan.after && {
-    score: bind('UInt8', plan.after.score),
-    member: isOfPeople
-      ? hemAsNumber(bind('String', plan.after.member))
-      : bind('String', plan.after.member),
-  }
-  const sql = `SELECT ${isOfPeople ? numberAsHem('found.member') : 'found.member'} AS member, best AS score, topics${counted ? ', count() OVER () AS total' : ''}
-FROM (
-SELECT member, ${ofTopics}(score) AS best, ${topicTuples} AS topics
+  return `SELECT member, ${ofTopics}(score) AS best, ${topicTuples} AS topics
 FROM (
 ${interest}
 )
 ${chosen.length > 0 ? `WHERE ${chosen.join(' AND ')}` : ''}
 GROUP BY member
-HAVING ${meets.join(' AND ')}
-) AS found
-${after ? `WHERE best < ${after.score} OR (best = ${after.score} AND found.member > ${after.member})` : ''}
-ORDER BY best DESC, found.member
-LIMIT ${bind('UInt32', plan.limit + 1)}`
-  return { sql, params }
+HAVING ${meets.join(' AND ')}`
 }
 
 /** Selects people with a profile that meets the filters, or companies that do. */

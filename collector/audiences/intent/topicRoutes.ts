@@ -5,12 +5,9 @@ import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { Bytes } from '../../api/http/commonSchemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
-import { alikeMin } from '../../events/query/freeAnswers.ts'
-import { erasedHems, everywhere, hidesPeople } from '../../events/query/suppressedPeople.ts'
 import { dateOf } from '../../events/query/window.ts'
 import { type Entity, entities } from '../definition/definition.ts'
-import { maskRow } from '../sample/mask.ts'
-import { readRules } from '../signals/rules.ts'
+import { freeRowsMax, freeRowsSalt, maskRow, namedPeopleMin } from '../sample/mask.ts'
 import { DryRunResult, dryRunAnswer } from './dryRun.ts'
 import { access, previewAccess } from './intentAccess.ts'
 import type { IntentDeps } from './intentDeps.ts'
@@ -25,18 +22,15 @@ import {
   previewOf,
   tags,
 } from './intentSchemas.ts'
-import { countAll, freeNumber, isOfSome } from './narrowNumbers.ts'
 import {
   placeAfter,
+  questionOf,
   readTopicPlan,
   type TopicBody,
   type TopicPlace,
   type TopicPlan,
 } from './topicPlan.ts'
-import { type TopicRow, topicQuery } from './topicQuery.ts'
-
-/** Most records of a preview (spec: Errors and limits). */
-const previewMax = 25
+import { type PreviewRow, previewQuery, type TopicRow, topicQuery } from './topicQuery.ts'
 
 const refusals = {
   404: '`audience not found`',
@@ -52,7 +46,7 @@ const meter = 'intent' as const
 export const topicRoutes =
   (deps: IntentDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { postgres, billing, openQueryExecutor, now } = deps
+    const { allowance, postgres, billing, openQueryExecutor, now } = deps
     const cursors = deps.cursors<TopicPlace>('intent_topics')
 
     /** Opens the reader and reads the plan of a request. */
@@ -66,17 +60,6 @@ export const topicRoutes =
       const stores = { postgres, clickhouse: queryExecutor.clickhouse, cursors, nowMs: now() }
       return { queryExecutor, plan: await readTopicPlan(stores, principal, entity, body) }
     }
-
-    /** Returns a plan for free figures, which also count people who opted out of the organization. */
-    const countedPlan = async (plan: TopicPlan): Promise<TopicPlan> => ({
-      ...plan,
-      hiddenFrom: everywhere,
-      erased: await erasedHems(postgres, everywhere),
-    })
-
-    /** Whether the organization ever had rules for its own events, because it can forge such events. */
-    const hasRules = async ({ organizationId }: Principal) =>
-      (await readRules(postgres, organizationId)).version > 0
 
     for (const entity of entities) {
       for (const [path, body, previewBody] of [
@@ -92,13 +75,13 @@ export const topicRoutes =
           tags,
           operationId: `find${name}`,
           summary: `Find ${entity} interested in ${asked}`,
-          description: `Returns records with the highest score first. Charged on the meter intent for each record of the page. ${whom} Filters cannot use fields that identify single people.`,
+          description: `Returns records with the highest score first. Charged on the meter intent for each record of the page. ${whom} Filters cannot use fields that identify single people. A dry run takes one of the day’s free answers.`,
           body,
           response: { 200: Bytes(Type.Union([pageOf[entity], DryRunResult])) },
         }
         app.post(
           path,
-          { schema, config: { access, charged: true, refusals } },
+          { schema, config: { access, charged: true, freeAnswers: true, refusals } },
           async (request, reply) => {
             const { principal } = request
             const body: TopicBody & { select?: string; dry_run?: boolean } = request.body
@@ -106,20 +89,10 @@ export const topicRoutes =
             const { organizationId } = principal
             reply.type(json)
             const { queryExecutor, plan } = await open(principal, entity, body, untilClosed(reply))
-            const isTest = principal.mode === 'test'
-            const isUnchosen = isTest || (!plan.isOfChosen && !(await hasRules(principal)))
-            // Whether a page may tell whether more records follow.
-            const isNumberFree = isTest || (isUnchosen && !isOfSome(plan))
-
             if (body.dry_run) {
-              const counted = await countedPlan(plan)
-              const isNarrow = async () =>
-                !isTest && isOfSome(plan) && (await freeNumber(queryExecutor, counted)) === null
-              if (!isUnchosen || (await isNarrow())) return dryRunAnswer(meter, plan.limit, false)
-              // A free number includes people who opted out of the organization, so it may not be exact.
-              const isExact = !(await hidesPeople(postgres, organizationId))
-              const { rows } = await readTopicRows(queryExecutor, counted, isNumberFree)
-              return dryRunAnswer(meter, rows.length, isExact)
+              await allowance.takeForRequest(request)
+              const { rows } = await readTopicRows(queryExecutor, plan)
+              return dryRunAnswer(meter, rows.length)
             }
 
             const admitted = await admit(billing, request, reply, {
@@ -128,7 +101,7 @@ export const topicRoutes =
               recordsMax: plan.limit,
             })
 
-            const { rows, last } = await readTopicRows(queryExecutor, plan, isNumberFree)
+            const { rows, last } = await readTopicRows(queryExecutor, plan)
 
             const { charged } = await settle(admitted, {
               records: rows.length,
@@ -152,11 +125,11 @@ export const topicRoutes =
               tags,
               operationId: `preview${name}`,
               summary: `Preview ${entity} interested in ${asked}`,
-              description: `Returns at most ${previewMax} masked records and the total number. Never charged, so your own events do not count. Filters and audiences that could describe fewer than ${alikeMin} people show no records and no count. So do other operators than eq, ne and in, an audience together with a filter, audiences of events or lists, and filters that name companies.`,
+              description: `Returns at most ${freeRowsMax} masked records and the exact number of all. Never charged, but it takes one of the day’s free answers. The same request shows the same records all day. An audience of fewer than ${namedPeopleMin} people shows no records, only its number.`,
               body: previewBody,
               response: { 200: Bytes(Type.Union([previewOf[entity], DryRunResult])) },
             },
-            config: { access: previewAccess, refusals },
+            config: { access: previewAccess, freeAnswers: true, refusals },
           },
           async (request, reply) => {
             const { principal } = request
@@ -166,20 +139,16 @@ export const topicRoutes =
             const { queryExecutor, plan } = await open(
               principal,
               entity,
-              { ...body, limit: Math.min(limit, previewMax) },
+              { ...body, limit: Math.min(limit, freeRowsMax) },
               untilClosed(reply),
             )
             reply.type(json)
             if (body.dry_run) return dryRunAnswer(meter, 0)
-            const isLive = principal.mode === 'live'
-            const shown = { ...plan, loadedOnly: isLive }
-            const count =
-              isLive && plan.isOfChosen
-                ? null
-                : await (isLive ? freeNumber : countAll)(queryExecutor, await countedPlan(shown))
-            const found =
-              count === null ? [] : await queryExecutor.rows<TopicRow>(topicQuery(shown))
-            const rows = found.slice(0, plan.limit)
+            await allowance.takeForRequest(request)
+            const salt = freeRowsSalt(now(), [questionOf(entity, body)])
+            const found = await queryExecutor.rows<PreviewRow>(previewQuery(plan, salt))
+            const count = Number(found[0]?.total ?? 0)
+            const rows = plan.namesFew ? [] : found
             const subjects = await readSubjects(
               queryExecutor,
               principal.organizationId,
@@ -196,12 +165,10 @@ export const topicRoutes =
   }
 
 /** Reads the records of a page; `last` is the record before the next page, null on the last page. */
-async function readTopicRows(queryExecutor: QueryExecutor, plan: TopicPlan, isNumberFree: boolean) {
+async function readTopicRows(queryExecutor: QueryExecutor, plan: TopicPlan) {
   const found = await queryExecutor.rows<TopicRow>(topicQuery(plan))
   const rows = found.slice(0, plan.limit)
-  // Where the number of records is billed, only the next page reveals whether more records follow.
-  const hasMore = isNumberFree ? found.length > plan.limit : rows.length === plan.limit
-  return { rows, last: hasMore ? rows.at(-1)! : null }
+  return { rows, last: found.length > plan.limit ? rows.at(-1)! : null }
 }
 
 const json = 'application/json; charset=utf-8'

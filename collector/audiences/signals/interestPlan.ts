@@ -10,10 +10,6 @@ export interface InterestPlan {
   /** The last day of the window, since 1970 (UTC). */
   readonly today: number
   readonly windowDays: number
-  /** The organization whose opt-outs exclude people: `everywhere` for free figures. */
-  readonly hiddenFrom: string
-  /** Hems of people being erased from there. */
+  /** Hems of people whom the organization is erasing. */
   readonly erased: readonly string[]
-  /** Whether only signals that the operator loaded count, without the organization's own events. */
-  readonly loadedOnly?: boolean
 }

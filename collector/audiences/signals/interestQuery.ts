@@ -5,7 +5,7 @@ import { personOf } from '../../identity/store/personSql.ts'
 import { companyDomains } from '../../identity/store/profileSql.ts'
 import type { InterestPlan } from './interestPlan.ts'
 import { baselineDays, scoreOf } from './score.ts'
-import { loadedSignals, ownSignals, type SignalSpan } from './signalsQuery.ts'
+import { loadedSignals, type SignalSpan, signalsOf } from './signalsQuery.ts'
 
 /**
  * SQL: one row for each person and topic with a signal within the window. `member` is the main hem number of
@@ -55,10 +55,10 @@ HAVING signals > 0
 
 /** Returns the signals of people, with `member` and each signal's `hem_number`. */
 function personSignals(plan: InterestPlan, bind: Bind, hems?: string): string {
-  const hidden = suppressedPeople(plan.hiddenFrom, plan.erased, bind)
+  const hidden = suppressedPeople(plan.organizationId, plan.erased, bind)
   return `SELECT ${personOf('hem_number')} AS member, hem_number, topic, date, strength, times
 FROM (
-${[loadedSignals(spanOf(plan), bind, hems), ...(plan.loadedOnly ? [] : [ownSignals(spanOf(plan), bind, hems)])].join('\nUNION ALL\n')}
+${signalsOf(spanOf(plan), bind, hems)}
 )
 WHERE hem_number != 0 AND NOT ${isSuppressed('hem_number', hidden)}`
 }

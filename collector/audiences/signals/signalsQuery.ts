@@ -13,6 +13,12 @@ export interface SignalSpan {
   readonly lastDay: number
 }
 
+/** SQL: all signals that an organization may see, in the columns of loadedSignals. */
+export const signalsOf = (span: SignalSpan, bind: Bind, hems?: string): string =>
+  `${loadedSignals(span, bind, hems)}
+UNION ALL
+${ownSignals(span, bind, hems)}`
+
 /**
  * SQL: the signals that the operator loaded. `hem_number` is 0 for a company, and `company_domain` is empty
  * for a person. Further columns are `topic`, `date`, `strength` (0 to 100 for each signal) and `times`, the
@@ -33,7 +39,7 @@ WHERE hem_key IN (SELECT toUInt64(hem_number) FROM (${hems})) AND hem_number IN 
  * Returns SQL of the signals from the organization's own events, by the current person of their cookies (0:
  * anonymous). With `hems` it reads only these people.
  */
-export function ownSignals(span: SignalSpan, bind: Bind, hems?: string): string {
+function ownSignals(span: SignalSpan, bind: Bind, hems?: string): string {
   const organization = bind('UUID', span.organizationId)
   const where = conditions(span, bind).join(' AND ')
   return `SELECT ${hemNumber} AS hem_number, '' AS company_domain, topic, date, events * ${eventStrength} AS strength, events AS times

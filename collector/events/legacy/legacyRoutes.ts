@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { typesOf } from '../../../schemas/events/index.ts'
-import { fields, publicField } from '../../../schemas/fields.ts'
+import { fields, isIdentityField, publicField } from '../../../schemas/fields.ts'
 import type { Effort, QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { contentTypeOf } from '../../api/http/negotiateFormat.ts'
 import { plainSerializer } from '../../api/http/serialization.ts'
@@ -16,7 +16,6 @@ import {
 import { countsAnswer, indexOf, readCounts } from '../query/counts.ts'
 import { eventsQuery } from '../query/eventsQuery.ts'
 import { readUnchanged, requireExpected } from '../query/expectedRecords.ts'
-import { requireFreeFilters } from '../query/freeAnswers.ts'
 import type { ParsedRequest } from '../query/parseEventsRequest.ts'
 import { nameProjects } from '../query/projects.ts'
 import type { ReadDeps } from '../query/readDeps.ts'
@@ -47,7 +46,6 @@ export const legacyRoutes =
       keyRole: 'read',
       limit: 'events',
     } as const
-    const shared = { config: { access } } as const
 
     const readerOf = (
       { principal }: FastifyRequest,
@@ -62,6 +60,14 @@ export const legacyRoutes =
       ...plan,
       scope: await deps.scopeOf(principal, requestedScope),
     })
+
+    /** A number of events by the identity of their visitors takes one of the day's free answers. */
+    const takeFreeAnswer = async (
+      request: FastifyRequest,
+      plan: Pick<EventsPlan, 'filters' | 'distinct'>,
+    ) => {
+      if (decidingFields(plan).some(isIdentityField)) await deps.allowance.takeForRequest(request)
+    }
 
     for (const [path, version] of [
       ['/api/v1/events', v1],
@@ -124,11 +130,13 @@ export const legacyRoutes =
 
     app.get(
       '/api/v1/events/scan_estimate',
-      { schema: describeScanEstimate, config: { access: { ...access, members: true } } },
+      {
+        schema: describeScanEstimate,
+        config: { access: { ...access, members: true }, freeAnswers: true },
+      },
       async (request, reply) => {
-        const read = readLegacyEvents(request, { ...v1, windowMsMax: null })
-        requireFreeFilters(read.plan)
-        const plan = await scoped(request, read)
+        const plan = await scoped(request, readLegacyEvents(request, { ...v1, windowMsMax: null }))
+        await takeFreeAnswer(request, plan)
         const { startMs, endMs } = plan.window
         return {
           estimate: await estimateScan(readerOf(request, reply, 'scan', plan), plan),
@@ -139,9 +147,10 @@ export const legacyRoutes =
 
     app.get(
       '/api/v1/event_counts',
-      { schema: describeV1Counts, ...shared },
+      { schema: describeV1Counts, config: { access, freeAnswers: true } },
       async (request, reply) => {
         const plan = await scoped(request, readV1Counts(request))
+        await takeFreeAnswer(request, plan)
         const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
         return countsAnswer(counts, plan, request.id)
       },
@@ -149,23 +158,28 @@ export const legacyRoutes =
 
     app.get(
       '/api/v1/event_counts_index',
-      { schema: describeV1Index, ...shared },
+      { schema: describeV1Index, config: { access, freeAnswers: true } },
       async (request, reply) => {
         const read = readV1Index(request)
         const plan = await scoped(request, read)
+        await takeFreeAnswer(request, plan)
         const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
         const { counts: _, ...answer } = countsAnswer(counts, plan, request.id)
         return { interval: read.interval, index: indexOf(counts, read.interval), ...answer }
       },
     )
 
-    app.get('/api/v1/events_schema', { schema: describeV1Schema, ...shared }, async (request) => {
-      await deps.scopeOf(request.principal, readNarrowestScope(request))
-      return {
-        fields: fields.map((field) => ({ ...publicField(field), type: field.dataType })),
-        event_types: typesOf(request.query.source ?? null),
-      }
-    })
+    app.get(
+      '/api/v1/events_schema',
+      { schema: describeV1Schema, config: { access } },
+      async (request) => {
+        await deps.scopeOf(request.principal, readNarrowestScope(request))
+        return {
+          fields: fields.map((field) => ({ ...publicField(field), type: field.dataType })),
+          event_types: typesOf(request.query.source ?? null),
+        }
+      },
+    )
   }
 
 /**

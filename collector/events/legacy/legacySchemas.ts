@@ -3,7 +3,6 @@ import { Bytes, Choice, strictObject } from '../../api/http/commonSchemas.ts'
 import { FieldDescription } from '../../api/http/rowSchemas.ts'
 import { meters } from '../../billing/meters.ts'
 import { EventCount, EventType } from '../eventSchemas.ts'
-import { FreeFilterText } from '../query/filter.ts'
 import { everyTier } from '../query/parseEventsRequest.ts'
 import { SourceName } from '../query/source.ts'
 import { eventRows } from '../rowSchemas.ts'
@@ -22,6 +21,9 @@ const scopeText =
   'project_id, and project_id over organization_id. A campaign_id is also a scope. '
 
 const windowText = 'The window is start_ms and end_ms, or start_time and end_time. '
+
+const identityText =
+  'With an identity field in filter or distinct, it takes one of the day’s free answers about people.'
 
 const windowMeta = {
   start_ms: Type.Integer({ description: 'Start of the window, inclusive.' }),
@@ -77,11 +79,8 @@ export const describeScanEstimate = {
   summary: 'Estimate the cost of reading a page of events, not billed',
   description:
     'Accepts the parameters of GET /api/v1/events, with a window of any length, and reads no events. The estimate is ' +
-    'the data that the index cannot exclude. A page that fills early reads less.',
-  querystring: strictObject({
-    ...LegacyEventsQuery.properties,
-    filter: Type.Optional(FreeFilterText),
-  }),
+    `the data that the index cannot exclude. A page that fills early reads less. ${identityText}`,
+  querystring: LegacyEventsQuery,
   response: answer('The estimate.', {
     estimate: Type.Object({
       rows: Type.Integer({ description: 'Number of events to scan.' }),
@@ -106,7 +105,7 @@ export const describeV1Counts = {
   tags,
   operationId: 'countEventsV1',
   summary: 'Count events (version 1), not billed',
-  description: `${scopeText}${windowText}The end is exclusive. The window has any length. Not billed.`,
+  description: `${scopeText}${windowText}The end is exclusive. The window has any length. Not billed. ${identityText}`,
   querystring: V1CountsQuery,
   response: answer(
     'The counts. By hour or day they are sorted by time, otherwise by count, largest first. At most 10,000 groups. has_more is true if there are more.',
@@ -119,7 +118,7 @@ export const describeV1Index = {
   tags,
   operationId: 'getEventCountsIndex',
   summary: 'Get the index of event counts by hour or day, not billed',
-  description: `${scopeText}${windowText}Omits intervals without events. Not billed.`,
+  description: `${scopeText}${windowText}Omits intervals without events. Not billed. ${identityText}`,
   querystring: V1IndexQuery,
   response: answer('The index, earliest first.', {
     interval: Interval,

@@ -1,10 +1,15 @@
 import { type Static, Type } from 'typebox'
 import { Choice, strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
-import { DistinctCounted, readFreeSelection } from '../query/countsPlan.ts'
-import { FreeFilterText } from '../query/filter.ts'
+import { DistinctCounted } from '../query/countsPlan.ts'
+import { FilterText } from '../query/filter.ts'
 import { GroupBy, readGroups } from '../query/groupBy.ts'
-import { limitMax, type ParsedRequest } from '../query/parseEventsRequest.ts'
+import {
+  everyTier,
+  limitMax,
+  type ParsedRequest,
+  readSelection,
+} from '../query/parseEventsRequest.ts'
 import type { ScopedRequest } from '../query/scopeQuery.ts'
 import type { CountsPlan } from '../query/selection.ts'
 import { dayMs } from '../query/window.ts'
@@ -26,7 +31,7 @@ export type Interval = Static<typeof Interval>
 /** The parameters of GET /api/v1/event_counts. */
 export const V1CountsQuery = strictObject({
   ...legacySelection,
-  filter: Type.Optional(FreeFilterText),
+  filter: Type.Optional(FilterText),
   distinct: Type.Optional(DistinctCounted),
   group_by: Type.Optional(GroupBy),
 })
@@ -34,7 +39,7 @@ export const V1CountsQuery = strictObject({
 /** The parameters of GET /api/v1/event_counts_index. */
 export const V1IndexQuery = strictObject({
   ...legacySelection,
-  filter: Type.Optional(FreeFilterText),
+  filter: Type.Optional(FilterText),
   interval: Type.Optional(
     Choice(['hour', 'day'], {
       default: 'hour',
@@ -56,7 +61,7 @@ export function readV1Counts(
   return {
     requestedScope: readOneScope(request),
     plan: {
-      ...readFreeSelection(query),
+      ...readSelection(query, everyTier),
       window: readWholeWindow(query, v1.includesEnd),
       groups: readGroups(query.group_by),
       limit: limitMax,
@@ -78,7 +83,7 @@ export function readV1Index(
     requestedScope: readOneScope(request),
     interval,
     plan: {
-      ...readFreeSelection(query),
+      ...readSelection(query, everyTier),
       window,
       groups: readGroups(`${interval},event_type`),
       limit: limitMax,

@@ -1,10 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import { FieldList } from './fieldList.ts'
-import { FreeFilterText } from './filter.ts'
-import { freeFilters, requireFreeDistinct, requireFreeFilters } from './freeAnswers.ts'
+import { EventFilterText } from './filter.ts'
 import { GroupBy, readGroups } from './groupBy.ts'
-import { everyTier, limitMax, type ParsedRequest, readSelection } from './parseEventsRequest.ts'
+import { limitMax, type ParsedRequest, readSelection } from './parseEventsRequest.ts'
 import { readScope, type ScopedRequest, scopeQuery } from './scopeQuery.ts'
 import type { CountsPlan } from './selection.ts'
 import { SourceName } from './source.ts'
@@ -12,10 +11,12 @@ import { readWindow, windowQuery } from './window.ts'
 
 const limitDefault = 1000
 
-/** The parameter `distinct` of counts. */
+const distinctText =
+  'Comma-separated fields. Each group reports the number of their distinct combinations as `distinct`.'
+
+/** The parameter `distinct` of counts of version 1. */
 export const DistinctCounted = FieldList(
-  'Comma-separated fields. Each group reports the number of their distinct combinations as `distinct`. Event fields ' +
-    'only: cookie_id counts browsers. Counts of people and companies are not free. Read them from a visitors route.',
+  `${distinctText} hem counts people, company_domain companies and cookie_id browsers; a missing value counts as one value.`,
 )
 
 /** The parameters of GET /api/v3/events/web_event/counts. */
@@ -23,8 +24,10 @@ export const CountsQuery = strictObject({
   ...scopeQuery,
   ...windowQuery,
   source: Type.Optional(SourceName),
-  filter: Type.Optional(FreeFilterText),
-  distinct: Type.Optional(DistinctCounted),
+  filter: Type.Optional(EventFilterText),
+  distinct: Type.Optional(
+    FieldList(`${distinctText} Event fields only: cookie_id counts browsers.`),
+  ),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -46,18 +49,10 @@ export function readCountsRequest(
   return {
     requestedScope: readScope(request),
     plan: {
-      ...readFreeSelection(query),
+      ...readSelection(query, 'web_event'),
       window: readWindow(query, nowMs),
       groups: readGroups(query.group_by),
       limit: query.limit ?? limitDefault,
     },
   }
-}
-
-/** Reads the selection of counts. Throws 400 that names the parameter. */
-export function readFreeSelection(query: Parameters<typeof readSelection>[0]) {
-  const selection = readSelection(query, everyTier)
-  requireFreeFilters(selection)
-  requireFreeDistinct(selection)
-  return { ...selection, filters: freeFilters(selection.filters) }
 }

@@ -70,10 +70,10 @@ const examples = ['event_type:eq:click,page_path:like:/checkout%']
 /** The parameter `filter`; readFilters reads it. */
 export const FilterText = Type.String({ description: grammar, examples })
 
-/** The filter of free answers, which take no field that is sold (requireFreeFilters). */
-export const FreeFilterText = Type.String({
+/** The filter of routes of the tier web_event and of analytics, which accept no identity fields. */
+export const EventFilterText = Type.String({
   examples,
-  description: `${grammar} Event fields only, including resolved, because profile fields are not free.`,
+  description: `${grammar} Event fields only, including resolved.`,
 })
 
 const operandPattern = '(?:event_data(?:\\.[^,:.]+)+|\\w+)'
@@ -145,7 +145,8 @@ function filterOf(
   if (!op) throw refuse(`the operator must be one of ${operators.join(', ')}`)
   const field = name === hasProfile.name ? hasProfile : fieldOf(name!)
   if (!field) throw refuse(`there is no field ${name}`)
-  if (!isReadableAt(field, tier)) throw refuse(`${name} is not part of ${tier}`)
+  if (!isReadableAt(field, tier))
+    throw refuse(`"${name}" is not part of ${tier}: it requires ${field.tier}`)
 
   if (path.length > pathMax)
     throw refuse(`a path into event_data must have at most ${pathMax} names`)

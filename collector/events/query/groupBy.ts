@@ -3,7 +3,6 @@ import { groupableFields } from '../../../schemas/fields.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import type { Column } from './columns.ts'
 import { readNames } from './fieldList.ts'
-import { freeField } from './freeAnswers.ts'
 
 /** A grouping of counts; `name` is the key in the response. */
 export type Group = Readonly<Column>
@@ -16,7 +15,7 @@ const groupings: readonly Group[] = [
   { name: 'hour', sql: 'toStartOfHour(timestamp)' },
   { name: 'day', sql: 'toDate(timestamp)' },
   { name: 'url', sql: 'page_url' },
-  ...groupableFields.map(freeField).map(({ name, sql = name }) => ({ name, sql })),
+  ...groupableFields.map(({ name, sql = name }) => ({ name, sql })),
 ]
 
 const names = groupings.map(({ name }) => name).join(', ')

@@ -1,6 +1,7 @@
 import type { ScopeOf } from '../../api/access/policy.ts'
 import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
+import type { Allowance } from '../../billing/allowance.ts'
 import type { Billing } from '../../billing/billing.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -16,6 +17,8 @@ export interface ReadDeps {
   scopeOf: ScopeOf
   /** Charges every response with records. */
   billing: Billing
+  /** Takes free answers about people from an organization's daily allowance. */
+  allowance: Allowance
   /** The store of budgets, limits and usage. */
   postgres: Postgres
   /** `live` has the events of real visitors. */

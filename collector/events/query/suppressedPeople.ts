@@ -5,10 +5,7 @@ import { chunked } from '../../platform/clickhouse/chunked.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Bind } from './bind.ts'
 
-/**
- * Represents any organization in free figures, which exclude only people who opted out everywhere. A caller
- * that could opt a person out, and compare, would learn whether that person counts.
- */
+/** Represents all organizations: people who opted out everywhere, or whom the operator erases everywhere. */
 export const everywhere = '00000000-0000-0000-0000-000000000000'
 
 /**
@@ -33,16 +30,6 @@ export function suppressedPeople(
  */
 export const isSuppressed = (hemNumber: string, hidden: string): string =>
   `${personOf(hemNumber)} IN (SELECT ${personOf('hem_number')} FROM (${hidden}))`
-
-/** Whether people have opted out of an organization, or are being erased by it. */
-export async function hidesPeople(client: Queryable, organizationId: string): Promise<boolean> {
-  const { rows } = await client.query<{ hides: boolean }>(
-    `SELECT EXISTS (SELECT FROM opt_outs WHERE organization_id = $1 AND hem IS NOT NULL)
-       OR EXISTS (SELECT FROM erasures WHERE organization_id = $1 AND hem IS NOT NULL AND finished_at IS NULL) AS hides`,
-    [organizationId],
-  )
-  return rows[0]!.hides
-}
 
 /** Returns the hems of people with an unfinished erasure, by the organization or everywhere. */
 export async function erasedHems(client: Queryable, organizationId: string): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { isSessionField, resolved, resolvedForFree } from '../../../schemas/fields.ts'
+import { isSessionField, resolved } from '../../../schemas/fields.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
@@ -31,7 +31,7 @@ export function readDeletionFilter(filter: string | null): readonly Filter[] {
   const filters = filter === null ? [] : readFilters(filter, 'web_event')
   const refused = filters
     .flatMap(({ field }) => field ?? [])
-    .find((field) => field === resolved || field === resolvedForFree || isSessionField(field))
+    .find((field) => field === resolved || isSessionField(field))
   if (!refused) return filters
   throw invalidParameter(
     'filter',

@@ -1,4 +1,4 @@
-import { isKnown } from '../../../schemas/fields.ts'
+import { hemNumber } from '../../../schemas/fields.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
 import { selectionConditions } from '../query/filterSql.ts'
@@ -36,10 +36,10 @@ export function statisticsQuery(plan: StatisticsPlan, limit: number): Query {
   const [first] = names
   const order = names.map((name) => (name === 'day' ? 'day DESC' : name))
   const sql = `SELECT ${[first ? `grouping(${first}) = 1 AS is_total` : 'true AS is_total', ...names].join(', ')},
-  sum(of_cookie) AS events, sumIf(of_cookie, is_known) AS resolved_events,
-  uniqExact(cookie_id) AS visitors, uniqExactIf(cookie_id, is_known) AS resolved_visitors
+  sum(of_cookie) AS events, sumIf(of_cookie, is_resolved) AS resolved_events,
+  uniqExact(cookie_id) AS visitors, uniqExactIf(cookie_id, is_resolved) AS resolved_visitors
 FROM (
-SELECT ${[...groups.map(({ sql }) => sql), 'cookie_id', `${isKnown} AS is_known`, 'count() AS of_cookie'].join(', ')}
+SELECT ${[...groups.map(({ sql }) => sql), 'cookie_id', `${hemNumber} != 0 AS is_resolved`, 'count() AS of_cookie'].join(', ')}
 FROM events
 WHERE ${where}
 GROUP BY ${[...names, 'organization_id', 'cookie_id'].join(', ')}

@@ -1,5 +1,5 @@
 import { eventFields } from '../../../schemas/fields/event.ts'
-import { fieldSql, hemAsNumber, resolved, resolvedForFree } from '../../../schemas/fields.ts'
+import { fieldSql, hemAsNumber } from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
@@ -99,9 +99,6 @@ function conditionsOf(organizationId: string, { hem, cookieId }: Subject) {
   }
 }
 
-/** An export is free, so its `resolved` does not change with the opt-outs of the organization. */
-const exportedFields = eventFields.map((field) => (field === resolved ? resolvedForFree : field))
-
 function queriesOf(organizationId: string, subject: Subject): Record<string, Query> {
   const { isTheirs, cookies, params } = conditionsOf(organizationId, subject)
   const select = (columns: readonly string[], from: string): Query => ({
@@ -116,7 +113,7 @@ function queriesOf(organizationId: string, subject: Subject): Record<string, Que
       `identity_links FINAL WHERE ${ours} AND ${isTheirs}`,
     ),
     event: select(
-      exportedFields.map((field) => `${fieldSql(field)} AS ${field.name}`),
+      eventFields.map((field) => `${fieldSql(field)} AS ${field.name}`),
       `events WHERE ${ours} AND ${cookies} ORDER BY ts_millis, event_id`,
     ),
     rejected_event: select(

@@ -6,11 +6,10 @@ CREATE DICTIONARY {database}.identity_by_cookie
 (
     organization_id UUID,
     cookie_id UUID,
-    hem_number UInt256,
-    is_known UInt8
+    hem_number UInt256
 )
 PRIMARY KEY organization_id, cookie_id
-SOURCE(CLICKHOUSE({login} QUERY 'SELECT organization_id, cookie_id, hem_number, is_known FROM {counting_links}'))
+SOURCE(CLICKHOUSE({login} QUERY 'SELECT organization_id, cookie_id, hem_number FROM {counting_links}'))
 LAYOUT(COMPLEX_KEY_HASHED_ARRAY())
 LIFETIME(MIN 300 MAX 600);
 
@@ -20,11 +19,10 @@ CREATE DICTIONARY {database}.identity_by_cookie_lately
 (
     organization_id UUID,
     cookie_id UUID,
-    hem_number UInt256,
-    is_known UInt8
+    hem_number UInt256
 )
 PRIMARY KEY organization_id, cookie_id
-SOURCE(CLICKHOUSE({login} QUERY 'SELECT organization_id, cookie_id, hem_number, is_known FROM {counting_links_lately}'))
+SOURCE(CLICKHOUSE({login} QUERY 'SELECT organization_id, cookie_id, hem_number FROM {counting_links_lately}'))
 LAYOUT(COMPLEX_KEY_HASHED_ARRAY())
 LIFETIME(MIN 1 MAX 2);
 

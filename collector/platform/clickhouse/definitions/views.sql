@@ -46,24 +46,21 @@ WHERE link.organization_id = toUUID('00000000-0000-0000-0000-000000000000')
 -- The link that counts for each cookie: vouched links first, then the highest confidence, then the latest.
 -- hem_number is the hem as 256 bits, lowest byte first. Unvouched links are ignored for cookies that the
 -- operator's graph may resolve. hem_number is 0 where the organization must not read the operator's graph.
--- Free responses use is_known. The organization's own opt-outs do not change it, because a change would
--- reveal the person of a cookie.
 --
 -- Links of the graph count as they are. Window functions compare only the cookies that an organization
 -- linked or hides. Each view inside is named as rarely as possible: ClickHouse analyses it again each time.
 CREATE VIEW {database}.counting_links AS
-SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(hem)) AS hem_number, toUInt8(is_known) AS is_known
+SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(hem)) AS hem_number
 FROM (
-    SELECT organization_id, cookie_id, toString(hem) AS hem, is_vouched, confidence, observed_at, true AS is_known
+    SELECT organization_id, cookie_id, toString(hem) AS hem, is_vouched, confidence, observed_at
     FROM {database}.possible_links
     WHERE organization_id = toUUID('00000000-0000-0000-0000-000000000000')
     UNION ALL
-    SELECT organization_id, cookie_id, hem, is_vouched, confidence, observed_at, is_known
+    SELECT organization_id, cookie_id, hem, is_vouched, confidence, observed_at
     FROM (
         SELECT organization_id, cookie_id, hem, is_vouched, confidence, observed_at, kind,
             max(kind = 'graph') OVER (PARTITION BY cookie_id) AS is_in_graph,
-            max(kind = 'hidden') OVER (PARTITION BY cookie_id, organization_id) AS is_hidden,
-            kind != 'hidden' OR is_in_graph AS is_known
+            max(kind = 'hidden') OVER (PARTITION BY cookie_id, organization_id) AS is_hidden
         FROM (
             SELECT organization_id, cookie_id, if(is_suppressed, '', toString(hem)) AS hem,
                 is_vouched AND NOT is_suppressed AS is_vouched, if(is_suppressed, -1, confidence) AS confidence,
@@ -84,19 +81,18 @@ FROM (
     WHERE kind = 'hidden'
        OR kind != 'graph' AND (NOT is_in_graph OR kind = 'followed' AND (is_vouched OR is_hidden))
 )
-ORDER BY organization_id, cookie_id, is_vouched DESC, confidence DESC, observed_at DESC, hem, is_known DESC
+ORDER BY organization_id, cookie_id, is_vouched DESC, confidence DESC, observed_at DESC, hem
 LIMIT 1 BY organization_id, cookie_id;
 
 -- The same links for cookies that sites identified within the last hour. A dictionary reads this view every
 -- second, so it looks up only these cookies in the graph. Links of people who opted out of the organization
--- are also known here, so a free response reveals no opt-out.
+-- have hem_number 0, which hides the older link of the large dictionary.
 CREATE VIEW {database}.counting_links_lately AS
 WITH late AS (
     SELECT organization_id, cookie_id FROM {database}.identity_links
     WHERE stored_at > now() - INTERVAL 1 HOUR AND source != 'loaded'
 )
-SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(if(is_suppressed, '', toString(hem)))) AS hem_number,
-    1 AS is_known
+SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(if(is_suppressed, '', toString(hem)))) AS hem_number
 FROM {database}.possible_links
 WHERE (organization_id, cookie_id) IN (SELECT organization_id, cookie_id FROM late)
   AND (NOT is_suppressed AND is_vouched

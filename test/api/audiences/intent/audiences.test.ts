@@ -1,7 +1,6 @@
 /** Intent leaves of audiences: who meets them, by which window, and what that costs. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { alikeMin } from '../../../../collector/events/query/freeAnswers.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
 import { projectId } from '../../events/harness.ts'
 import { makeWorld, openIntent, topics } from './harness.ts'
@@ -72,14 +71,13 @@ test.each([
     const expected = keysOf({ ...asked, days })
     expect(await membersOf(await intent.build(audienceId))).toEqual(expected)
     const { audience } = (await api('GET', `/${audienceId}`)).json()
-    const isShown = expected.length >= alikeMin
     expect(audience).toMatchObject({
-      count: isShown ? expected.length : null,
+      count: expected.length,
       intent_window_days: days,
       meter: 'audience_predictive',
     })
     const { low, medium, high } = audience.bucket_counts
-    expect(low + medium + high).toBe(isShown ? expected.length : 0)
+    expect(low + medium + high).toBe(expected.length)
   }
 })
 

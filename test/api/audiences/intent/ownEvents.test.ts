@@ -228,6 +228,7 @@ describe('whoever opted out or is to be erased is in no answer', () => {
       await intent.ask('people/multi', { topics: [topic, 'wine'] }),
       await intent.ask('people/preview', { topic, select: 'hem,email' }),
       await intent.ask('people', { topic, dry_run: true }),
+      await intent.ask('batch', { items, dry_run: true }),
       await intent.ask('companies', { topic }),
       (
         await intent.app.inject('/api/v1/stats/tables/intent-daily-per-topic-stats?topic=sleep')
@@ -240,7 +241,8 @@ describe('whoever opted out or is to be erased is in no answer', () => {
   test('by an address of theirs, everywhere or here, at once', async () => {
     const before = JSON.parse(await told())
     expect(before[0].count).toBe(7)
-    expect(before[2].count).toBe(7)
+    expect(before[2]).toMatchObject({ count: 7, total: 7 })
+    expect(before[3].records_to_charge).toBe(7)
     await intent.optOut(hemOf('everywhere-0@hidden.example'))
     await intent.optOut(hemOf('here-0@hidden.example'), organizationId)
     await intent.optOut(hemOf('elsewhere-0@hidden.example'), randomUUID())
@@ -249,16 +251,14 @@ describe('whoever opted out or is to be erased is in no answer', () => {
     await requestErasure(intent.postgres, organizationId, { hem: hemOf('erased-0@hidden.example') })
     await requestErasure(intent.postgres, null, { hem: hemOf('gone-0@hidden.example') })
     const after = await told()
-    const [people, multi, preview, dry, companies, stats, { matched }] = JSON.parse(after)
+    const [people, multi, preview, dry, batchDry, companies, stats, { matched }] = JSON.parse(after)
     const hems = people.results.map((one: { person: { hem: string } }) => one.person.hem)
     expect(hems.sort()).toEqual(shown.map(({ emails }) => hemOf(emails[0]!)).sort())
-    // With rules, a dry run answers the most that a page may have.
-    // A preview counts also whom the organization itself opted out or has erased, and shows nothing of them.
-    expect([multi.count, preview.count]).toEqual([2, 4])
-    expect(dry).toMatchObject({ records_to_charge: 100, exact: false })
+    expect([multi.count, preview.count, preview.results.length]).toEqual([2, 2, 2])
+    expect(dry).toEqual({ dry_run: true, meter: 'intent', records_to_charge: 2 })
+    expect(batchDry).toEqual({ dry_run: true, meter: 'intent', records_to_charge: 2 })
     expect(companies.results).toMatchObject([{ score: 67, topics: [{ signals: 2 }] }])
-    // Signals of our own events count; who they are of does not.
-    expect(stats.rows).toMatchObject([{ signals: 5, people: 4 }])
+    expect(stats.rows).toMatchObject([{ signals: 3, people: 2 }])
     expect(matched.map(({ id }: { id: string }) => id).sort()).toEqual(
       shown.map(({ emails }) => emails[0]).sort(),
     )

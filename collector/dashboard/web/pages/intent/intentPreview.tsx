@@ -6,15 +6,17 @@ import { DataTable } from '../../components/dataTable.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
+import { FreeAnswersLeft } from '../../components/freeAnswersLeft.tsx'
 import { Section } from '../../components/page.tsx'
-import { costOf, usePrices } from '../../components/prices.ts'
+import { costOf, loadPrices, usePrices } from '../../components/prices.ts'
 import { TabPanel, Tabs } from '../../components/tabs.tsx'
 import { toast } from '../../components/toast.tsx'
 import { useProjectPath } from '../../projectPath.ts'
 import { go } from '../../router.tsx'
 import { setUrl, urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
-import { labelOfPreview, type PreviewRow, previewFields, previewValue } from './previewFields.ts'
+import { labelOfField } from '../../view/labels.ts'
+import { type PreviewRow, previewFields, previewValue } from './previewFields.ts'
 
 const tabs = { people: 'People', companies: 'Companies' } as const
 type Entity = keyof typeof tabs
@@ -27,7 +29,7 @@ const nothing = { total: 0, rows: [] }
 async function preview(
   entity: Entity,
   topic: string,
-): Promise<{ total: number | null; rows: PreviewRow[] }> {
+): Promise<{ total: number; rows: PreviewRow[] }> {
   const asked = { topic, limit: rowsMax }
   if (entity === 'people') {
     const found = await api.previewPeopleByTopic(asked)
@@ -89,40 +91,41 @@ export function IntentPreview({
 
 function Preview({ entity, topic }: { entity: Entity; topic: string }) {
   const prices = usePrices()
-  const found = useQuery(() => preview(entity, topic))
+  const found = useQuery(async () => {
+    const answer = await preview(entity, topic)
+    void loadPrices().catch(() => {})
+    return answer
+  })
   return (
     <AsyncView query={found} lines={6}>
       {({ total, rows }) => {
         return (
           <>
             <p>
-              {total === null
-                ? 'The number is billed.'
-                : total === 1
-                  ? entity === 'people'
-                    ? '1 person'
-                    : '1 company'
-                  : `${records(total)} ${entity}`}
-              {total !== null && total > 0 && prices.value && (
+              {total === 1
+                ? entity === 'people'
+                  ? '1 person'
+                  : '1 company'
+                : `${records(total)} ${entity}`}
+              {total > 0 && prices.value && (
                 <span class="hint"> Reading all: {costOf(prices.value, 'intent', total)}.</span>
               )}
             </p>
-            {rows.length > 0 ? (
+            <FreeAnswersLeft />
+            {rows.length > 0 && (
               <DataTable
                 caption={`Preview of ${entity}, masked`}
                 prefix="intent-"
                 canSearch={false}
                 columns={previewFields(rows).map((name) => ({
                   name,
-                  label: labelOfPreview(name),
+                  label: labelOfField(name),
                   isNumber: name === 'score',
                   value: (row: PreviewRow) => previewValue(row, name),
                 }))}
                 rows={rows}
-                keyOf={(row) => JSON.stringify(row)}
+                keyOf={(row) => String(rows.indexOf(row))}
               />
-            ) : (
-              <p class="hint">Too few match for a free preview.</p>
             )}
           </>
         )

@@ -1,12 +1,11 @@
 import { countryName, dateText } from '../../format.ts'
-import { labelOfField, labelOfValue, words } from '../../view/labels.ts'
+import { labelOfValue, words } from '../../view/labels.ts'
 
 /** A row of a preview: the score, the topics, and the masked fields of a person or company. */
 export type PreviewRow = Readonly<Record<string, unknown>>
 
 /** The columns that describe the person or company best, in order. */
 const firstNames = [
-  'full_name',
   'company_name',
   'topics',
   'score',
@@ -17,29 +16,20 @@ const firstNames = [
   'company_city',
   'company_country',
 ]
-/** Ids, which mean nothing to people. */
-const lastNames = [
-  'hem',
-  'pte_person_id',
-  'pte_household_id',
-  'maid',
-  'uid2',
-  'id5_id',
-  'ramp_id',
-  'company_naics_code',
-  'company_sic_code',
-]
+/** Codes, which mean nothing to people. */
+const lastNames = ['company_naics_code', 'company_sic_code']
 
-/** Returns the fields with a value in these rows: names, companies and topics first, ids last. */
+/** A value that the preview masks. */
+const masked = '***'
+
+/** Returns the fields with a value in these rows that is not masked: companies and topics first, codes last. */
 export function previewFields(rows: readonly PreviewRow[]): string[] {
-  const isKnown = (name: string) => rows.some((row) => (row[name] ?? null) !== null)
+  const isKnown = (name: string) =>
+    rows.some((row) => (row[name] ?? null) !== null && row[name] !== masked)
   const names = [...new Set(rows.flatMap(Object.keys))].filter(isKnown)
   const rest = names.filter((name) => !firstNames.includes(name) && !lastNames.includes(name))
   return [...firstNames, ...rest, ...lastNames].filter((name) => names.includes(name))
 }
-
-export const labelOfPreview = (name: string): string =>
-  name === 'full_name' ? 'Name' : labelOfField(name)
 
 /** Returns a field of a row as text, or as a number that can be sorted. */
 export function previewValue(row: PreviewRow, name: string): string | number | null {

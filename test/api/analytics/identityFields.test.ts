@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Field, fields, isIdentityField } from '../../../schemas/fields.ts'
 import { eventOf, openEvents } from '../events/harness.ts'
 
-/** What figures must not tell: who somebody is, or whether somebody was there. */
+/** Figures are free and unmetered, so they accept no identity fields. */
 let events: Awaited<ReturnType<typeof openEvents>>
 const now = Date.now()
 beforeAll(async () => {

@@ -1,13 +1,19 @@
-/** Previews and figures by day: free, and never what is sold. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+/** Free numbers and rows: previews, dry runs and figures by day. Numbers are exact, and rows are masked. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rateLimits } from '../../../../collector/api/access/rateLimits.ts'
+import { countOwnEvents } from '../../../../collector/audiences/signals/ownEvents/countOwnEvents.ts'
+import { reloadIdentity } from '../../../../collector/identity/store/refresh.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
 import { seededRandom } from '../../../../collector/platform/seededRandom.ts'
 import { companyFields, profileFields } from '../../../../schemas/fields.ts'
+import { eventOf, linkOf, organizationId } from '../../events/harness.ts'
 import { dateAgo, makeWorld, openIntent, topics } from './harness.ts'
 import { companiesWith, peopleWith } from './naive.ts'
 
 const { people, signals } = makeWorld(31)
+/** Random questions; more of them on demand. */
+const numbers = Number(process.env.INTENT_QUERIES ?? 15)
 let intent: Awaited<ReturnType<typeof openIntent>>
 
 /** What no free answer may hold: made up for every text field of every profile. */
@@ -94,7 +100,7 @@ test('previews count all, cap their records at 25 whatever limit asks for, and c
   const { count } = await intent.ask('companies/multi/preview', all)
   expect(count).toBe(companiesWith(people, signals).length)
   const dry = await intent.ask('people/multi/preview', { ...all, dry_run: true })
-  expect(dry).toEqual({ dry_run: true, meter: 'intent', records_to_charge: 0, exact: true })
+  expect(dry).toEqual({ dry_run: true, meter: 'intent', records_to_charge: 0 })
   expect((await intent.ask('people/preview', { topic: 'esports' })).count).toBe(0)
   expect(await intent.charged()).toEqual({})
 })
@@ -183,3 +189,143 @@ test.each([
     parameter,
   })
 })
+
+describe('for random filters, topics, audiences and batches', () => {
+  const cookies = people.slice(0, 12).map(({ emails }) => ({ emails, cookie: randomUUID() }))
+  let audiences: (string | undefined)[]
+
+  beforeAll(async () => {
+    // Own events count, and people who opted out do not.
+    const rules = topics.map((topic) => ({ topic, path: `/${topic}%` }))
+    await intent.app.inject({ method: 'PUT', url: '/api/v1/intent/rules', payload: { rules } })
+    await intent.insert(
+      cookies.map(({ cookie }) =>
+        eventOf(Date.now(), random.integer(1, 20) * 86_400_000, {
+          cookie_id: cookie,
+          page_path: `/${random.pick(topics)}`,
+        }),
+      ),
+    )
+    await intent.know({
+      links: cookies.map(({ cookie, emails }) => linkOf(cookie, hemOf(emails[0]!))),
+    })
+    await countOwnEvents(
+      { postgres: intent.postgres, clickhouse: intent.clickhouse.live },
+      organizationId,
+    )
+    for (const { emails } of people.slice(9, 12)) {
+      await intent.optOut(hemOf(emails.at(-1)!), organizationId)
+    }
+    await reloadIdentity(intent.clickhouse.live)
+    const profile = (op: string, value: unknown) => ({
+      profile: { field: 'job_seniority', op, value },
+    })
+    audiences = [undefined]
+    for (const include of [
+      profile('in', ['director', 'c_suite']),
+      profile('ne', 'vice_president'),
+      { intent: { topics: topics.slice(0, 2) } },
+    ]) {
+      const audienceId = await intent.create({ entity: 'people', include })
+      await intent.build(audienceId)
+      audiences.push(audienceId)
+    }
+  })
+
+  test('a dry run is what the live run charges, and the count of the preview up to the limit', async () => {
+    for (let index = 0; index < numbers; index++) {
+      const entity = random.chance(0.7) ? 'people' : 'companies'
+      const several = random.chance(0.5)
+      const filter = random.pick([
+        undefined,
+        'company_domain:eq:alder.example',
+        'company_domain:ne:birch.example',
+        'company_domain:like:%r.example',
+        ...(entity === 'people'
+          ? ['job_seniority:in:director|c_suite', 'job_seniority:ne:vice_president']
+          : []),
+      ])
+      const audience_id = entity === 'people' ? random.pick(audiences) : undefined
+      const body = {
+        ...(several
+          ? { topics: topics.slice(0, random.integer(1, 5)), match: random.pick(['any', 'all']) }
+          : { topic: random.pick(topics) }),
+        intent_window_days: random.pick([7, 30, 90]),
+        min_score: random.pick([0, 0, 40]),
+        ...(filter && { filter }),
+        ...(audience_id && { audience_id }),
+      }
+      const limit = random.pick([1, 5, 20, 1_000])
+      const path = `${entity}${several ? '/multi' : ''}`
+      const dry = await intent.ask(path, { ...body, limit, dry_run: true })
+      const preview = await intent.ask(`${path}/preview`, body)
+      const live = await chargedBy(() => intent.ask(path, { ...body, limit }))
+      expect([body, dry.records_to_charge]).toEqual([body, live.charged])
+      expect([body, Math.min(limit, preview.count)]).toEqual([body, live.charged])
+      expect(preview.total).toBe(preview.count)
+      // After the cursor, a dry run counts what is left.
+      const { next_cursor: cursor } = live.answer
+      expect(cursor !== undefined).toBe(preview.count > limit)
+      if (cursor === undefined) continue
+      const rest = { ...body, limit: 1_000, cursor }
+      const { records_to_charge } = await intent.ask(path, { ...rest, dry_run: true })
+      expect(records_to_charge).toBe(preview.count - limit)
+      expect((await chargedBy(() => intent.ask(path, rest))).charged).toBe(records_to_charge)
+    }
+  })
+
+  test('a dry run of a batch is what the live run charges', async () => {
+    const emails = [...people.flatMap((person) => person.emails), 'nobody@nowhere.example', 'no']
+    for (let index = 0; index < numbers / 3; index++) {
+      const items = Array.from({ length: random.integer(1, 30) }, (_, id) => ({
+        id: String(id),
+        email: random.pick(emails),
+      }))
+      const body = { items, ...(random.chance(0.5) && { topics: [random.pick(topics)] }) }
+      const { records_to_charge } = await intent.ask('batch', { ...body, dry_run: true })
+      const live = await chargedBy(() => intent.ask('batch', body))
+      expect(records_to_charge).toBe(live.charged)
+      expect(live.answer.matched).toBe(live.charged)
+    }
+  })
+
+  test('a preview shows the same records all day, and none of an audience of fewer than 25 people', async () => {
+    const body = { topics, intent_window_days: 90 }
+    const first = await intent.ask('people/multi/preview', body)
+    expect((await intent.ask('people/multi/preview', body)).results).toEqual(first.results)
+    const fewer = await intent.ask('people/multi/preview', { ...body, limit: 3 })
+    expect(fewer.results).toEqual(first.results.slice(0, 3))
+    const audience_id = await intent.create({
+      entity: 'people',
+      include: { profile: { field: 'company_domain', op: 'eq', value: 'alder.example' } },
+    })
+    await intent.build(audience_id)
+    const few = await intent.ask('people/multi/preview', { ...body, audience_id })
+    expect(few.count).toBeGreaterThan(0)
+    expect(few.results).toEqual([])
+  })
+
+  test('each question takes one free answer, also of the project key, and test keys take none', async () => {
+    const taken = async () => {
+      const { rows } = await intent.postgres.query('SELECT FROM free_answers')
+      return rows.length
+    }
+    const before = await taken()
+    const body = { topic: topics[0], min_score: 77 }
+    await intent.ask('people', body)
+    await intent.ask('people', { ...body, dry_run: true }, { 'x-test-mode': 'test' })
+    expect((await taken()) - before).toBe(0)
+    for (const path of ['people', 'companies', 'people', 'people/preview'])
+      await intent.ask(path, path.includes('preview') ? body : { ...body, dry_run: true })
+    await intent.ask('batch', { items: [{ id: 'a', email: 'a@b.example' }], dry_run: true })
+    await intent.post('people', { ...body, topic: 'nonsense', dry_run: true })
+    expect((await taken()) - before).toBe(4)
+  })
+})
+
+/** The answer of a call, and the records that it charged. */
+async function chargedBy<Answer>(call: () => Promise<Answer>) {
+  const before = (await intent.charged()).intent ?? 0
+  const answer = await call()
+  return { answer, charged: ((await intent.charged()).intent ?? 0) - before }
+}

@@ -1,7 +1,4 @@
-/**
- * An organization names a person by opting out their address. Free answers must not tell which browsers are theirs, so
- * they are the same before, during and after the opt-out; charged answers hide the person.
- */
+/** An opt-out applies to every number and every row alike, charged or free, and removing it restores both. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hemOf } from '../../../../collector/platform/hem.ts'
@@ -21,8 +18,8 @@ afterAll(() => it.close())
 const optOuts = '/api/v1/privacy/opt-outs'
 const minutes = 60_000
 
-/** Everything free that says whether a browser's owner is known. */
-async function freeAnswers(cookie: string) {
+/** Every number and free row that says whether a browser's owner is known. */
+async function numbersOf(cookie: string) {
   const startMs = Date.now() - 10 * minutes
   const endMs = Date.now() + 10 * minutes
   const window = `project_id=${owner.project}&start_ms=${startMs}&end_ms=${endMs}`
@@ -30,23 +27,28 @@ async function freeAnswers(cookie: string) {
   const ofCookie = `filter=cookie_id:eq:${cookie}`
   const known = `${ofCookie},resolved:eq:true`
   const [row] = (await get(`/api/v3/events/web_event?${window}&${ofCookie}&select=event_id`)).rows
-  const [counts, counted, v1, index, breakdown, overview, trace, statistics] = await Promise.all([
-    get(`/api/v3/events/web_event/counts?${window}&${ofCookie}&group_by=resolved`),
-    get(`/api/v3/events/web_event/counts?${window}&${known}&distinct=cookie_id`),
-    get(`/api/v1/event_counts?${window}&${known}`),
-    get(`/api/v1/event_counts_index?${window}&${known}`),
-    get(`/api/v1/analytics/breakdown?${window}&${ofCookie}&dimensions=resolved,pixel_id`),
-    get(`/api/v1/analytics/overview?${window}&${known}`),
-    get(`/api/v1/events/${row.event_id}/trace`),
-    get(`/api/v1/resolution/statistics?${window}`),
-  ])
-  const steps = [`cookie_id:eq:${cookie}`, 'resolved:eq:true']
+  const [counts, counted, v1, people, index, breakdown, overview, trace, statistics] =
+    await Promise.all([
+      get(`/api/v3/events/web_event/counts?${window}&${ofCookie}&group_by=resolved`),
+      get(`/api/v3/events/web_event/counts?${window}&${known}&distinct=cookie_id`),
+      get(`/api/v1/event_counts?${window}&${known}`),
+      get(
+        `/api/v1/event_counts?${window}&${ofCookie},hem:ne:${'0'.repeat(64)},resolved:eq:true&distinct=hem`,
+      ),
+      get(`/api/v1/event_counts_index?${window}&${known}`),
+      get(`/api/v1/analytics/breakdown?${window}&${ofCookie}&dimensions=resolved,pixel_id`),
+      get(`/api/v1/analytics/overview?${window}&${known}`),
+      get(`/api/v1/events/${row.event_id}/trace`),
+      get(`/api/v1/resolution/statistics?${window}`),
+    ])
+  const steps = [`cookie_id:eq:${cookie},resolved:eq:true`, 'event_type:eq:click']
   const body = { project_id: owner.project, start_ms: startMs, end_ms: endMs, steps }
   const funnel = await it.done(owner.key, 'POST /api/v1/analytics/funnel', body)
   return {
     counts: counts.counts,
     counted: counted.counts,
     v1: v1.counts,
+    people: people.counts,
     index: index.index.map(({ count }: Json) => count),
     breakdown: breakdown.breakdowns,
     overview: overview.overview.events,
@@ -83,22 +85,40 @@ async function visitor(by: 'graph' | 'own') {
 
 describe.each(['graph', 'own'] as const)('of somebody known by a link of %s', (by) => {
   test.each(['email', 'otherEmail'] as const)(
-    'no free answer changes with the opt-out of their %s; charged ones hide them',
+    'every number and row hides them after the opt-out of their %s',
     async (which) => {
       const { hem, cookie, ...addresses } = await visitor(by)
       const email = addresses[which]
-      const before = await freeAnswers(cookie)
+      const before = await numbersOf(cookie)
       expect(before).toMatchObject({
         counts: [{ resolved: true, count: 1 }],
         counted: [{ count: 1, distinct: 1 }],
+        v1: [{ count: 1 }],
+        people: [{ count: 1, distinct: 1 }],
+        index: [1],
         breakdown: { resolved: { values: [{ value: 'true', visitors: 1 }] } },
         overview: 1,
+        funnel: [1, 0],
         trace: [true],
+        exported: [true],
       })
 
       await it.done(owner.key, `POST ${optOuts}`, { email })
       await it.shown(owner.key, cookie, [null])
-      expect(await freeAnswers(cookie)).toEqual(before)
+      const during = await numbersOf(cookie)
+      expect(during).toMatchObject({
+        counts: [{ resolved: false, count: 1 }],
+        counted: [{ count: 0, distinct: 0 }],
+        v1: [{ count: 0 }],
+        people: [{ count: 0, distinct: 0 }],
+        index: [],
+        breakdown: { resolved: { values: [{ value: 'false', visitors: 1 }] } },
+        overview: 0,
+        funnel: [0, 0],
+        trace: [false],
+        exported: [false],
+      })
+      expect(during.statistics.resolved_events).toBe(before.statistics.resolved_events - 1)
       const rows = `GET /api/v3/events/web_event?filter=cookie_id:eq:${cookie}`
       const { rows: shown } = await it.done(owner.key, `${rows}&select=resolved`)
       expect(shown).toEqual([{ resolved: false }])
@@ -109,25 +129,19 @@ describe.each(['graph', 'own'] as const)('of somebody known by a link of %s', (b
 
       await it.done(owner.key, `DELETE ${optOuts}`, { email })
       await it.shown(owner.key, cookie, [hem])
-      expect(await freeAnswers(cookie)).toEqual(before)
+      expect(await numbersOf(cookie)).toEqual(before)
     },
   )
 })
 
-test('free answers about a browser that is identified later do not tell whose other address was opted out', async () => {
+test('a browser that is identified after the opt-out of another address of its person is not resolved', async () => {
   const { email, otherEmail, hem, cookie } = await visitor('own')
   await it.done(owner.key, `POST ${optOuts}`, { email: otherEmail })
   await it.shown(owner.key, cookie, [null])
-  const [later, unrelated] = [randomUUID(), randomUUID()]
-  const somebody = hemOf(`${randomUUID()}@example.com`)
-  for (let n = 0; n < 3; n++) {
-    expect(await it.visit(owner.pixel, later, { hem })).toBe(1)
-    expect(await it.visit(owner.pixel, unrelated, { hem: somebody })).toBe(1)
-  }
-  await it.shown(owner.key, unrelated, [somebody])
+  const later = randomUUID()
+  for (let n = 0; n < 3; n++) expect(await it.visit(owner.pixel, later, { hem })).toBe(1)
   await it.shown(owner.key, later, [null])
-  const { statistics: _, ...told } = await freeAnswers(later)
-  expect(await freeAnswers(unrelated)).toMatchObject(told)
+  expect(await numbersOf(later)).toMatchObject({ counts: [{ resolved: false }], overview: 0 })
   await it.done(owner.key, `DELETE ${optOuts}`, { email: otherEmail })
   await it.shown(owner.key, later, [hemOf(email)])
 })
