@@ -2,7 +2,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { records } from '../../components/amounts.ts'
 import { DataTable } from '../../components/dataTable.tsx'
-import { costOf, loadPrices, useFreeAnswers, usePrices } from '../../components/prices.ts'
+import { FreeAnswersLeft } from '../../components/freeAnswersLeft.tsx'
+import { costOf, loadPrices, usePrices } from '../../components/prices.ts'
 import { labelOfField } from '../../view/labels.ts'
 import type { Definition } from './draft.ts'
 import { sentenceOf } from './sentence.ts'
@@ -21,8 +22,6 @@ const columns = [
   'company_domain',
 ]
 const rowsMax = 8
-/** Below this many free answers the page says how many are left. */
-const fewAnswers = 100
 
 type Sample = Awaited<ReturnType<typeof api.sampleAudience>>
 
@@ -106,16 +105,5 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
         />
       )}
     </section>
-  )
-}
-
-/** How many free answers are left today, once they are few. */
-function FreeAnswersLeft() {
-  const answers = useFreeAnswers()
-  if (!answers || answers.left >= fewAnswers) return null
-  return (
-    <p class="hint" role="status">
-      {`${records(answers.left)} of ${records(answers.per_day)} free answers are left today (UTC).`}
-    </p>
   )
 }

@@ -6,8 +6,9 @@ import { DataTable } from '../../components/dataTable.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
+import { FreeAnswersLeft } from '../../components/freeAnswersLeft.tsx'
 import { Section } from '../../components/page.tsx'
-import { costOf, usePrices } from '../../components/prices.ts'
+import { costOf, loadPrices, usePrices } from '../../components/prices.ts'
 import { TabPanel, Tabs } from '../../components/tabs.tsx'
 import { toast } from '../../components/toast.tsx'
 import { useProjectPath } from '../../projectPath.ts'
@@ -90,7 +91,11 @@ export function IntentPreview({
 
 function Preview({ entity, topic }: { entity: Entity; topic: string }) {
   const prices = usePrices()
-  const found = useQuery(() => preview(entity, topic))
+  const found = useQuery(async () => {
+    const answer = await preview(entity, topic)
+    void loadPrices().catch(() => {})
+    return answer
+  })
   return (
     <AsyncView query={found} lines={6}>
       {({ total, rows }) => {
@@ -106,6 +111,7 @@ function Preview({ entity, topic }: { entity: Entity; topic: string }) {
                 <span class="hint"> Reading all: {costOf(prices.value, 'intent', total)}.</span>
               )}
             </p>
+            <FreeAnswersLeft />
             {rows.length > 0 && (
               <DataTable
                 caption={`Preview of ${entity}, masked`}
