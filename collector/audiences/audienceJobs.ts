@@ -1,17 +1,19 @@
+import type { Allowance } from '../billing/allowance.ts'
 import type { EventStores } from '../events/query/eventStores.ts'
 import { type Again, type Job, type Queue, wakeQueue } from '../platform/jobs/queue.ts'
 import type { WarnLog } from '../platform/log.ts'
 import { deleteAbandonedLeases, LeaseHeldError } from '../platform/postgres/lease.ts'
-import type { Queryable } from '../platform/postgres/transaction.ts'
+import { inTransaction, type Queryable } from '../platform/postgres/transaction.ts'
 import { isUnavailable } from '../platform/storeErrors.ts'
 import { buildNow } from './builder/buildNow.ts'
 import { dropMembers, readStoredBuilds } from './builder/storedMembers.ts'
 import { AudienceNotBuilt } from './builder/usedObjects.ts'
-import { buildsQueue, failBuild } from './builds.ts'
+import { buildsQueue, failBuild, takeFreeNumbers } from './builds.ts'
 import { requestDueBuilds } from './refresh.ts'
 
 export interface AudienceJobsDeps extends EventStores {
   log: WarnLog
+  allowance: Pick<Allowance, 'takeForWork'>
 }
 
 const oneBuild = 'audiences.build'
@@ -66,10 +68,11 @@ const heldSeconds = 5
  * Without a store the build waits.
  */
 async function build(
-  { postgres, clickhouse, log }: AudienceJobsDeps,
+  { postgres, clickhouse, log, allowance }: AudienceJobsDeps,
   job: Job,
 ): Promise<Again | undefined> {
   try {
+    await inTransaction(postgres, (client) => takeFreeNumbers(client, allowance, job.key!))
     await buildNow({ postgres, clickhouse }, job.key!)
     // Other builds of the organization may have waited for this one.
     await wakeQueue(postgres, buildsQueue)

@@ -65,6 +65,10 @@ export const Meter = Type.Union([Type.Literal('audience'), Type.Literal('audienc
   description: 'The meter of its records: `audience_predictive` if a leaf uses intent.',
 })
 
+/** When the free numbers of a build are null. */
+export const withoutAllowance =
+  'if the free answers of the organization were used up when it was built: then until midnight UTC or until its records are read'
+
 /** Spec: Audience intent window. */
 const BucketCounts = Type.Object(
   {
@@ -74,7 +78,7 @@ const BucketCounts = Type.Object(
   },
   {
     description:
-      'Members by their highest score in the topics of the intent leaves: low below 50, medium below 75, high above. Absent without intent leaves; null if `count` is null after a build.',
+      'Members by their highest score in the topics of the intent leaves: low below 50, medium below 75, high above. 0 without intent leaves; null if `count` is null after a build.',
   },
 )
 
@@ -91,8 +95,7 @@ export const Audience = Type.Object(
     bucket_counts: BucketCounts,
     count: Nullable(
       Type.Integer({
-        description:
-          'Members of the served build. Null before the first build, and if the count is billed. It is billed for definitions with `event`, `list` or `audience` leaves or with a name. It is also billed for definitions with `intent` if the organization has intent rules, and if the conditions could describe fewer than 25 people. Billed reads return the count.',
+        description: `Members of the served build. Null before the first build, and ${withoutAllowance}.`,
       }),
     ),
     meter: Meter,
@@ -148,21 +151,15 @@ export const SampleOf = strictObject({
 export const SampleAnswer = Type.Object({
   sample: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
     description:
-      'A random sample of at least 1,000 members. Coarse fields have values; other known fields are `***`.',
+      'Masked rows of at most 25 members, the same ones all day (UTC). Every field is there. Names, addresses, ids and other contact data are `***`; years, ages and amounts are rounded down.',
   }),
-  estimate: Nullable(
-    Type.Object(
-      { count: Type.Integer(), low: Type.Integer(), high: Type.Integer() },
-      {
-        description:
-          'Estimated members of a build with the 95 % interval. Null if `count` would be null.',
-      },
-    ),
-  ),
-  records_to_charge: Nullable(
-    Type.Integer({
-      description: 'Estimated charge for reading all members. Null if the estimate is null.',
+  estimate: Type.Object({
+    count: Type.Integer({
+      description: 'The exact number of members that a build would have now.',
     }),
-  ),
+  }),
+  records_to_charge: Type.Integer({
+    description: 'Records that reading all members would charge.',
+  }),
   meter: Meter,
 })

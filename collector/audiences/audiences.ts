@@ -4,12 +4,11 @@ import type { AudienceScope } from '../api/access/policy.ts'
 import { notFound, requireUnused } from '../api/http/errors.ts'
 import { requireVersion } from '../api/http/optimisticLock.ts'
 import { readPage } from '../api/http/pagination.ts'
-import { hasBilledCountSql } from '../events/query/freeAnswers.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
 import type { AudienceChange, Audience as AudienceSchema, NewAudience } from './audienceSchemas.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
-import { meterOf, requestBuild } from './builds.ts'
+import { freeNumber, meterOf, requestBuild } from './builds.ts'
 import { meaningOf } from './definition/canonical.ts'
 import type { Definition, Parsed } from './definition/definition.ts'
 import { invalidAt } from './definition/invalid.ts'
@@ -35,13 +34,9 @@ const isPredictive = `coalesce(served.is_predictive, jsonb_path_exists(audiences
       JOIN audience_builds AS used_build ON used_build.build_id = used.current_build_id
     WHERE audience_uses.audience_id = audiences.audience_id AND used_build.is_predictive))`
 
-/** Returns SQL of a figure of the build, or null where the figure is billed. */
-const unlessSold = (value: string) =>
-  `CASE WHEN NOT ${hasBilledCountSql('served')} THEN ${value} END`
-
 const columns = `audiences.audience_id, audiences.project_id, audiences.name, audiences.entity,
   audiences.definition, audiences.intent_window_days, audiences.refresh, newest.status,
-  ${unlessSold('served.count::float8')} AS count, ${unlessSold('served.bucket_counts')} AS bucket_counts,
+  ${freeNumber('served', 'count::float8')} AS count, ${freeNumber('served', 'bucket_counts')} AS bucket_counts,
   ${isPredictive} AS is_predictive, audiences.current_build_id, served.completed_at, audiences.version,
   audiences.created_at, audiences.updated_at`
 

@@ -1,3 +1,4 @@
+import type { Allowance } from '../billing/allowance.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import type { Files } from './files/open.ts'
 
@@ -6,4 +7,4 @@ export type AudiencesDeps = Pick<
   ReadDeps,
   'openQueryExecutor' | 'billing' | 'cursors' | 'postgres' | 'now'
 > &
-  Files
+  Files & { readonly allowance: Allowance }

@@ -1,5 +1,5 @@
+import type { Allowance } from '../billing/allowance.ts'
 import type { Meter } from '../billing/meters.ts'
-import { hasBilledCountSql } from '../events/query/freeAnswers.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
 import { emit } from '../platform/outbox/outbox.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
@@ -15,6 +15,13 @@ export interface BucketCounts {
 /** Returns the meter of records, which depends on whether intent determines the members. */
 export const meterOf = (isPredictive: boolean): Extract<Meter, `audience${string}`> =>
   isPredictive ? 'audience_predictive' : 'audience'
+
+/**
+ * Returns SQL of a number of a build, the row `build` of audience_builds: null until `numbers_from`, if the allowance of free
+ * answers was used up when it was built. Example: `freeNumber('served', 'bucket_counts')`.
+ */
+export const freeNumber = (build: string, number: string): string =>
+  `CASE WHEN ${build}.numbers_from <= now() THEN ${build}.${number} END`
 
 /** The queue that finds pending builds. */
 export const buildsQueue = 'audiences.builds'
@@ -126,6 +133,36 @@ export async function beginBuild(
   )
 }
 
+/**
+ * Takes a free answer for the numbers of a build that has not completed, and notes from when they are shown. Builds of
+ * the same definition on one day take one. The audience of a list is internal, so its builds take none.
+ */
+export async function takeFreeNumbers(
+  client: Queryable,
+  allowance: Pick<Allowance, 'takeForWork'>,
+  buildId: string,
+): Promise<void> {
+  const { rows } = await client.query<{
+    organization_id: string
+    project_id: string
+    definition: unknown
+    intent_window_days: number
+  }>(
+    `SELECT organization_id, project_id, build.definition, build.intent_window_days
+     FROM audience_builds AS build JOIN audiences USING (audience_id) JOIN projects USING (project_id)
+     WHERE build_id = $1 AND build.status IN ('pending', 'unloading') AND list_id IS NULL`,
+    [buildId],
+  )
+  const [build] = rows
+  if (!build) return
+  const { organization_id, project_id, definition, intent_window_days } = build
+  const question = ['build', project_id, definition, intent_window_days]
+  await client.query('UPDATE audience_builds SET numbers_from = $2 WHERE build_id = $1', [
+    buildId,
+    await allowance.takeForWork(client, organization_id, question, Date.now()),
+  ])
+}
+
 /** Records the progress of a build, from 0 to 1. */
 export async function noteProgress(
   client: Queryable,
@@ -153,8 +190,6 @@ interface Completed {
   readonly count: number
   readonly bucketCounts: BucketCounts
   readonly isPredictive: boolean
-  /** Whether the conditions describe too few people for a free count. */
-  readonly singlesOut: boolean
   /** Inputs of the build. */
   readonly inputs: object | null
 }
@@ -166,14 +201,14 @@ interface Completed {
 export async function completeBuild(
   client: Queryable,
   buildId: string,
-  { count, bucketCounts, isPredictive, singlesOut, inputs }: Completed,
+  { count, bucketCounts, isPredictive, inputs }: Completed,
 ): Promise<void> {
   const { rowCount } = await client.query(
     `UPDATE audience_builds
      SET status = 'completed', progress = 1, count = $2, bucket_counts = $3, is_predictive = $4,
-       inputs = $5, singles_out = $6, completed_at = now(), updated_at = now()
+       inputs = $5, completed_at = now(), updated_at = now()
      WHERE build_id = $1 AND status = 'unloading'`,
-    [buildId, count, JSON.stringify(bucketCounts), isPredictive, inputs, singlesOut],
+    [buildId, count, JSON.stringify(bucketCounts), isPredictive, inputs],
   )
   if (rowCount === 0) return
   const { rows } = await client.query<{
@@ -191,7 +226,7 @@ export async function completeBuild(
        AND build.number > coalesce(
          (SELECT number FROM audience_builds WHERE build_id = audiences.current_build_id), 0)
      RETURNING organization_id, audiences.project_id, audiences.audience_id, audiences.name, audiences.list_id,
-       CASE WHEN NOT ${hasBilledCountSql('build')} THEN build.count::float8 END AS count`,
+       ${freeNumber('build', 'count::float8')} AS count`,
     [buildId],
   )
   for (const {

@@ -50,11 +50,9 @@ export async function explain(
 ): Promise<Explanation> {
   const plan: ExplainPlan = {
     organizationId,
-    hiddenFrom: organizationId,
     projectId,
     parsed,
     hem,
-    below: null,
     buildId: audience.build_id,
     leafIds: leafIdsOf(projectId, parsed),
     today: dayOf(nowMs),

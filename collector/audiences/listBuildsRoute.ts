@@ -4,10 +4,10 @@ import { audienceScopeOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { Id, Nullable, strictObject, Timestamp } from '../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../api/http/pagination.ts'
-import { hasBilledCountSql } from '../events/query/freeAnswers.ts'
-import { ById, projectParameter, recordTags, Status } from './audienceSchemas.ts'
+import { ById, projectParameter, recordTags, Status, withoutAllowance } from './audienceSchemas.ts'
 import { readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
+import { freeNumber } from './builds.ts'
 
 const Build = Type.Object(
   {
@@ -16,7 +16,7 @@ const Build = Type.Object(
     progress: Type.Number({ minimum: 0, maximum: 1 }),
     count: Nullable(
       Type.Integer({
-        description: 'Members. Null until the build completes, or if the count is billed.',
+        description: `Members. Null until the build completes, and ${withoutAllowance}.`,
       }),
     ),
     is_served: Type.Boolean({ description: 'Whether records and files come from this build.' }),
@@ -57,7 +57,7 @@ export const listBuildsRoute =
           list: 'audience_builds',
           owner: id,
           sql: `SELECT build_id, audience_builds.number, status, progress,
-                  CASE WHEN NOT ${hasBilledCountSql('audience_builds')} THEN count::float8 END AS count,
+                  ${freeNumber('audience_builds', 'count::float8')} AS count,
                   build_id = current_build_id IS TRUE AS is_served, error, requested_at, completed_at
                 FROM audience_builds JOIN audiences USING (audience_id) WHERE audience_id = $1`,
           values: [id],

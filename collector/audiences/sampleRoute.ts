@@ -12,14 +12,14 @@ import { checkReferences } from './definition/references.ts'
 import { takeSample } from './sample/sample.ts'
 import { windowDaysDefault } from './signals/interestPlan.ts'
 
-/** POST /api/v1/audiences/sample: a preview of a definition before a build; free. */
+/** POST /api/v1/audiences/sample: the number of members of a definition, and some masked ones, before a build. */
 export const sampleRoute =
-  ({ postgres, openQueryExecutor, now }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, openQueryExecutor, allowance, now }: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.post(
       '/api/v1/audiences/sample',
       {
-        config: { access: { ...access, limit: 'audience_sample' } },
+        config: { access: { ...access, limit: 'audience_sample' }, freeAnswers: true },
         schema: {
           tags,
           operationId: 'sampleAudience',
@@ -27,13 +27,13 @@ export const sampleRoute =
           body: SampleOf,
           querystring: ProjectQuery,
           description:
-            'Requires the project admin role. Returns an estimated size, and at most 25 random members with coarse fields such as job_seniority and company_industry. Free. Therefore both are null for definitions with a billed count: with `event`, `list` or `audience` leaves, or with a name. They are also null with `intent` if the organization has intent rules, and if the conditions could describe fewer than 25 people. Each value of `in` and of `ne` is a condition for this. Other operators count as describing few, except `is_set` of fields that support no other. A sample needs at least 1,000 members.',
+            'Requires the project admin role. Returns the number of members that a build would have now, and masked rows of at most 25 of them. Not billed; takes one of the free answers of the organization, and the same definition is free until midnight UTC. A definition that names fewer than 25 people, by lists or audiences, has no rows.',
           response: { 200: SampleAnswer },
         },
       },
       async (request, reply) => {
         const { principal, body } = request
-        const { organizationId, mode } = principal
+        const { organizationId } = principal
         const projectId = await audienceProjectOf(postgres, request, 'identity')
         const parsed = parseDefinition(body.definition)
         await checkReferences(postgres, { projectId, audienceId: null }, parsed)
@@ -42,14 +42,15 @@ export const sampleRoute =
           signal: untilClosed(reply),
         })
         await checkTopics(queryExecutor.clickhouse, parsed)
+        await allowance.takeForRequest(request)
         try {
-          const { sample, estimate, meter } = await takeSample(
+          const { sample, count, meter } = await takeSample(
             { queryExecutor, postgres, nowMs: now() },
-            { organizationId, projectId, mode },
+            { organizationId, projectId },
             parsed,
             body.intent_window_days ?? windowDaysDefault,
           )
-          return { sample, estimate, records_to_charge: estimate?.count ?? null, meter }
+          return { sample, estimate: { count }, records_to_charge: count, meter }
         } catch (error) {
           throw error instanceof AudienceNotBuilt ? conflict('invalid_state', error.message) : error
         }

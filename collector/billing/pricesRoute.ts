@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { Timestamp } from '../api/http/commonSchemas.ts'
 import type { BillingDeps } from './billingDeps.ts'
 import { Currency, MeterName, Micros, tags } from './billingSchemas.ts'
 import { type Meter, meters } from './meters.ts'
@@ -19,6 +20,15 @@ const MeterPrice = Type.Object(
   { title: 'MeterPrice' },
 )
 
+const FreeAnswers = Type.Object(
+  {
+    per_day: Type.Integer({ description: 'Free answers about people per UTC day.' }),
+    left: Type.Integer({ description: 'Free answers that are left today.' }),
+    resets_at: Timestamp,
+  },
+  { title: 'FreeAnswers' },
+)
+
 interface PriceRow {
   meter: Meter
   micros: string | null
@@ -26,9 +36,12 @@ interface PriceRow {
   used: string | null
 }
 
-/** GET /api/v1/billing/prices: the prices of the caller's organization. */
+/** GET /api/v1/billing/prices: the prices of the caller's organization, and its free answers of today. */
 export const pricesRoute =
-  ({ postgres }: Pick<BillingDeps, 'postgres'>): FastifyPluginAsyncTypebox =>
+  ({
+    postgres,
+    allowance,
+  }: Pick<BillingDeps, 'postgres' | 'allowance'>): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/billing/prices',
@@ -47,8 +60,14 @@ export const pricesRoute =
           operationId: 'getPrices',
           summary: 'Get the price of each meter',
           description:
-            'Returns the prices that apply to your organization, so that you can calculate the cost of a request before you send it.',
-          response: { 200: Type.Object({ currency: Currency, prices: Type.Array(MeterPrice) }) },
+            'Returns the prices that apply to your organization, so that you can calculate the cost of a request before you send it, and how many free answers about people are left today.',
+          response: {
+            200: Type.Object({
+              currency: Currency,
+              prices: Type.Array(MeterPrice),
+              free_answers: FreeAnswers,
+            }),
+          },
         },
       },
       async ({ principal: { organizationId } }) => {
@@ -73,6 +92,7 @@ export const pricesRoute =
             ),
             free_records_used: Number(own.get(meter)?.used ?? 0),
           })),
+          free_answers: await allowance.read(organizationId),
         }
       },
     )

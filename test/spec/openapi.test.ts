@@ -5,10 +5,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fingerprintOf } from '../../collector/api/client/document.ts'
 import { visitorTiers } from '../../collector/events/visitors/visitorsRequest.ts'
 import { resolveRefs } from '../harness/openapi.ts'
+import { beginsWork, freeAnswers } from './freeAnswers.ts'
 import { samples } from './samples.ts'
 import { openTenants, withKey } from './tenants.ts'
 
 interface Operation {
+  operationId?: string
   summary?: string
   tags?: string[]
   parameters?: { name: string; in: string; description?: string }[]
@@ -194,4 +196,38 @@ test('every page of a list has one list, which the client goes through', () => {
       expect({ name, lists: lists.length }).toEqual({ name, lists: 1 })
     }
   }
+})
+
+test('each operation has a line that says how many free answers it takes', () => {
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
+  const ids = operations.flatMap(({ operationId }) => operationId ?? [])
+  expect(Object.keys(freeAnswers).toSorted()).toEqual(ids.toSorted())
+  const refusable = operations.filter(({ responses }) =>
+    responses['429']?.description.includes('`free_answers`'),
+  )
+  expect(refusable.map(({ operationId }) => operationId!).toSorted()).toEqual(
+    ids.filter((id) => freeAnswers[id] === 1 && !beginsWork.has(id)).toSorted(),
+  )
+})
+
+test('requests take no more free answers than their lines say', { timeout: 120_000 }, async () => {
+  const { organizationId } = service.theirs
+  const left = async () => (await service.allowance.read(organizationId)).left
+  const took: string[] = []
+  for (const name of Object.keys(samples)) {
+    const { operationId } = operationOf(name) ?? {}
+    if (!operationId || !/^(GET|POST) /.test(name)) continue
+    const before = await left()
+    await service.ask(name, service.theirs, withKey(service.theirs.key))
+    const taken = before - (await left())
+    expect({ name, isCovered: taken <= freeAnswers[operationId]! }).toEqual({
+      name,
+      isCovered: true,
+    })
+    if (taken === 1) took.push(operationId)
+  }
+  expect(took).toContain('sampleAudience')
+  expect(took).toEqual(
+    expect.arrayContaining(Object.keys(freeAnswers).filter((id) => id.startsWith('preview'))),
+  )
 })

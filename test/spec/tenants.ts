@@ -54,7 +54,7 @@ export async function openTenants({ sampleDays = 4 } = {}) {
     // Changes of a request are compared.
     { logs: spools, guard: { noteKeyUse: () => {} } },
   )
-  const { tokens, uploads } = services
+  const { tokens, uploads, allowance } = services
   await app.ready()
 
   /** Asks a route about a tenant. */
@@ -102,6 +102,7 @@ export async function openTenants({ sampleDays = 4 } = {}) {
     clickhouse,
     stores,
     uploads,
+    allowance,
     tokens,
     ask,
     withSession,

@@ -86,7 +86,7 @@ const notThere =
 /** The responses that billing adds to a route with charged records, or with free answers about people. */
 const chargeRefusals = (
   { limit }: Extract<Access, { to: 'key' }>,
-  { charged, freeAnswers }: FastifyContextConfig,
+  { charged, freeAnswers }: FastifyContextConfig = {},
 ) => ({
   ...(charged && {
     402: problem(

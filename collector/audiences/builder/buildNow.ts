@@ -1,15 +1,13 @@
 import { clickhouseOf, type EventStores } from '../../events/query/eventStores.ts'
-import { erasedHems, everywhere } from '../../events/query/suppressedPeople.ts'
+import { erasedHems } from '../../events/query/suppressedPeople.ts'
 import { dayMs } from '../../events/query/window.ts'
 import { type Lease, withLease } from '../../platform/postgres/lease.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { beginBuild, completeBuild, noteProgress } from '../builds.ts'
 import { parseDefinition } from '../definition/parse.ts'
 import { countEvents } from './countEvents.ts'
-import { singlesOut } from './decidedMembers.ts'
 import { insertMembers } from './insertMembers.ts'
 import { interestPlanOf } from './intentMatchesQuery.ts'
-import { stepSettings } from './stepSettings.ts'
 import { countBuckets, countMembers, noBuckets } from './storedMembers.ts'
 import { isPredictive } from './usedObjects.ts'
 
@@ -32,8 +30,7 @@ const countingShare = 0.7
  * 2. countEvents counts events that match each event leaf, by day and cookie ▶ audience_leaf_days. If the build has
  * failed or was deleted meanwhile, buildNow ends here.
  * 3. insertMembers stores the members ▶ audience_members.
- * 4. countMembers checks that keys are 1, 2, 3, …; countBuckets counts the members by strength of interest; singlesOut
- * checks whether the count may be free.
+ * 4. countMembers checks that keys are 1, 2, 3, …; countBuckets counts the members by strength of interest.
  * 5. completeBuild sets the status `completed`; the audience serves this build.
  *
  * Resolves with the number of members, or undefined if the build is already completed, failed or deleted.
@@ -64,14 +61,12 @@ async function buildWith(
   if (!(await isUnfinished(postgres, buildId))) return undefined
   const { inputs, usedBuilds } = await insertMembers(deps, lease, build, parsed)
   const count = await countMembers(clickhouse, buildId)
-  const ofAll = {
+  const interest = interestPlanOf({
     ...build,
     parsed,
-    hiddenFrom: everywhere,
     today: Math.floor(build.asOfMs / dayMs),
-    erased: await erasedHems(postgres, everywhere),
-  }
-  const interest = interestPlanOf(ofAll)
+    erased: await erasedHems(postgres, build.organizationId),
+  })
   const completed = {
     count,
     inputs,
@@ -79,7 +74,6 @@ async function buildWith(
       ? await countBuckets(clickhouse, parsed.entity, buildId, interest)
       : noBuckets,
     isPredictive: await isPredictive(postgres, parsed, usedBuilds),
-    singlesOut: await singlesOut(clickhouse, { ...ofAll, below: null }, stepSettings),
   }
   await lease.inTransaction((client) => completeBuild(client, buildId, completed))
   return count

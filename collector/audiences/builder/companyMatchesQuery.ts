@@ -58,7 +58,7 @@ WHERE ${ofCompany.map(({ condition }) => condition).join(' OR ')}`,
     peopleWhere(
       ['assumeNotNull(company_domain) AS member', `${bits(ofPeople)} AS bits`],
       ["company_domain != ''", `(${ofPeople.map(({ condition }) => condition).join(' OR ')})`],
-      bind('UUID', plan.hiddenFrom),
+      bind('UUID', plan.organizationId),
     ),
   ]
 }

@@ -1,5 +1,5 @@
 import { type Bind, bindings } from '../../events/query/bind.ts'
-import { erasedHems, everywhere } from '../../events/query/suppressedPeople.ts'
+import { erasedHems } from '../../events/query/suppressedPeople.ts'
 import { dateOf, dayMs } from '../../events/query/window.ts'
 import { chunked } from '../../platform/clickhouse/chunked.ts'
 import type { Lease } from '../../platform/postgres/lease.ts'
@@ -49,16 +49,13 @@ export async function insertMembers(
   const { bind, params } = bindings()
   const plan: MembersPlan = {
     organizationId,
-    hiddenFrom: everywhere,
     parsed,
     leafIds,
     today,
     intentWindowDays,
-    below: null,
     usedBuilds,
     usedLists: await readUsedLists(postgres, parsed),
-    // The organization's own opt-outs hide people when a build is read, so they do not change its count.
-    erased: await erasedHems(postgres, everywhere),
+    erased: await erasedHems(postgres, organizationId),
     eventCounts: (bind) => countedEventsSelect(counted, bind),
   }
   const members = reusable

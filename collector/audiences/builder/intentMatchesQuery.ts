@@ -42,32 +42,23 @@ HAVING bits != 0`,
 export function interestPlanOf({
   parsed,
   organizationId,
-  hiddenFrom,
   today,
   intentWindowDays,
   erased,
-  loadedOnly = false,
 }: Pick<
   MembersPlan,
-  | 'parsed'
-  | 'organizationId'
-  | 'hiddenFrom'
-  | 'today'
-  | 'intentWindowDays'
-  | 'erased'
-  | 'loadedOnly'
+  'parsed' | 'organizationId' | 'today' | 'intentWindowDays' | 'erased'
 >): InterestPlan | null {
   const leaves = leavesOf(parsed, 'intent')
   if (leaves.length === 0) return null
   const topics = [...new Set(leaves.flatMap(({ leaf }) => leaf.topics))]
   return {
     organizationId,
-    hiddenFrom,
+    hiddenFrom: organizationId,
     topics,
     today,
     windowDays: intentWindowDays,
     erased,
-    loadedOnly,
   }
 }
 

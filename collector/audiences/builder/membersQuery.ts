@@ -57,29 +57,20 @@ export const orderOf = ({ parsed }: Pick<MembersPlan, 'parsed'>): string =>
   parsed.entity === 'people' ? 'reinterpretAsFixedString(member)' : 'member'
 
 function memberConditions(
-  { parsed, hiddenFrom, erased, below, hem, among }: MembersPlan,
+  { organizationId, parsed, erased, hem, among }: MembersPlan,
   bind: Bind,
 ): string[] {
-  if (parsed.entity === 'companies') {
-    return [
-      "one != ''",
-      ...(below === null ? [] : [`bitAnd(cityHash64(one), 65535) < ${bind('UInt32', below)}`]),
-    ]
-  }
+  if (parsed.entity === 'companies') return ["one != ''"]
   return [
     'one != 0',
-    `NOT ${isSuppressed('one', suppressedPeople(hiddenFrom, erased, bind))}`,
-    ...(below === null ? [] : [`${shareOfHem('one')} < ${bind('UInt32', below)}`]),
+    `NOT ${isSuppressed('one', suppressedPeople(organizationId, erased, bind))}`,
     ...(hem === undefined ? [] : [`one = ${personOf(hemAsNumber(bind('String', hem)))}`]),
     ...(among === undefined ? [] : [`one IN (${among(bind)})`]),
   ]
 }
 
-/** Returns SQL of the first 16 bits of a hem, in the order of its text. */
-const shareOfHem = (hemNumber: string): string => `byteSwap(toUInt16(bitAnd(${hemNumber}, 65535)))`
-
 /** Returns the definition as a condition over `met`, the SQL of a number whose bits are the matched leaves. */
-export function matchesTree({ include, exclude }: Parsed, met: string): string {
+function matchesTree({ include, exclude }: Parsed, met: string): string {
   const conditions = [
     treeCondition(include, met),
     ...(exclude ? [`NOT ${treeCondition(exclude, met)}`] : []),

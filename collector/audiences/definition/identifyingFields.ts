@@ -1,9 +1,8 @@
 import type { Field } from '../../../schemas/fields.ts'
 
 /**
- * Fields whose value identifies one person, browser or event. Counts and samples of an audience are free, so
- * a definition may only check for the presence of a value. With a value, free answers would describe a chosen
- * person.
+ * Fields whose value identifies one person, browser or event. A definition describes a group, so it may only check for
+ * the presence of a value. Lists name people.
  */
 const identifyingFields: ReadonlySet<string> = new Set([
   'event_id',

@@ -15,9 +15,9 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { readAudience } from '../audiences.ts'
 import { canonicalJson } from '../definition/canonical.ts'
 import type { Entity } from '../definition/definition.ts'
+import { isIdentifying } from '../definition/identifyingFields.ts'
 import { readServedBuild } from '../readableBuild.ts'
 import { cursorStale } from '../recordsRoute.ts'
-import { isMasked } from '../sample/mask.ts'
 import { type InterestPlan, windowDaysDefault } from '../signals/interestPlan.ts'
 import { requireTopics } from '../signals/topics.ts'
 import { limitOf } from './intentSchemas.ts'
@@ -160,7 +160,7 @@ function readFilters(given: NonNullable<TopicBody['filter']>, entity: Entity): r
     entity === 'people'
       ? readProfileFilters(given, personFields, 'person')
       : readProfileFilters(given, companyFields, 'company')
-  const identifying = filters.find(({ field }) => field && isMasked(field.name))
+  const identifying = filters.find(({ field }) => field && isIdentifying(field))
   if (identifying?.field) {
     throw invalidParameter(
       'filter',

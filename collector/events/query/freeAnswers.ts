@@ -90,7 +90,7 @@ export function hasBilledCountSql(build: string): string {
   return `EXISTS (SELECT FROM audiences AS of_build JOIN projects AS of_audience USING (project_id)
     WHERE of_build.audience_id = ${build}.audience_id
       AND of_audience.organization_id <> '${sampleIdentity.organizationId}'
-      AND (${build}.singles_out OR ${choosing.map((kind) => has(`$.**.${kind}`)).join(' OR ')}
+      AND (${choosing.map((kind) => has(`$.**.${kind}`)).join(' OR ')}
         OR ${names('people')} OR ${names('companies')}
         OR ${has('$.**.intent')} AND EXISTS (
           SELECT FROM intent_rules WHERE intent_rules.organization_id = of_audience.organization_id)))`

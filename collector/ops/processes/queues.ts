@@ -16,6 +16,7 @@ import type { Files } from '../../audiences/files/open.ts'
 import type { ListJobsDeps } from '../../audiences/lists/jobsDeps.ts'
 import { listQueues } from '../../audiences/lists/listJobs.ts'
 import { signalQueues } from '../../audiences/signals/signalJobs.ts'
+import type { Allowance } from '../../billing/allowance.ts'
 import { billingQueues } from '../../billing/billingJobs.ts'
 import type { Config } from '../../config.ts'
 import { windowDeletionQueues } from '../../events/repair/windowDeletions.ts'
@@ -33,6 +34,7 @@ export interface QueueDeps extends Omit<SendDeps, 'temporaryDirectory'>, ListJob
   readonly publicUrl: string
   /** Null: no mail is sent. */
   readonly sendMail: SendMail | null
+  readonly allowance: Allowance
 }
 
 export interface Queues {

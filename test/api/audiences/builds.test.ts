@@ -7,6 +7,7 @@ import { buildNow } from '../../../collector/audiences/builder/buildNow.ts'
 import { readStoredBuilds } from '../../../collector/audiences/builder/storedMembers.ts'
 import { requestBuild } from '../../../collector/audiences/builds.ts'
 import { requestDueBuilds } from '../../../collector/audiences/refresh.ts'
+import { createAllowance } from '../../../collector/billing/allowance.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
 import { packageRoot } from '../../../collector/platform/paths.ts'
@@ -29,7 +30,6 @@ beforeAll(async () => {
   postgres = openPostgres(tenant.env.DATABASE_URL!, () => {})
   clickhouse = openClickHouse(tenant.env.CLICKHOUSE_URL!, tenant.env.CLICKHOUSE_DATABASE!)
   stores = { live: clickhouse, test: clickhouse }
-  // A free count needs at least 25 people at each of the companies.
   await clickhouse.command({
     sql: `INSERT INTO profiles (hem, first_name, company_domain)
           SELECT lower(hex(SHA256(concat(toString(number), {domain:String})))), concat('N', toString(number)), if(number < 30, {domain:String}, {otherDomain:String})
@@ -222,6 +222,7 @@ async function runJob(clickhouseUrl: string, buildId: string, isLastTry: boolean
     postgres,
     clickhouse: { live: other, test: other },
     log: { warn: () => {} },
+    allowance: createAllowance({ postgres, perDay: 2_000, now: Date.now }),
   }).find(({ name }) => name === 'audiences.build')!
   const job = {
     key: buildId,

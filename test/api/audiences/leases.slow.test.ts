@@ -71,7 +71,8 @@ test('a job that finds its build under way elsewhere waits, and does not fail it
   const building = buildNow({ postgres: it.postgres, clickhouse: { live, test: live } }, buildId)
   await waitFor('the insert', () => isInserting(buildId))
   const log = { warn: () => {} }
-  const queues = audienceQueues({ postgres: it.postgres, clickhouse: it.clickhouse, log })
+  const { postgres, clickhouse, allowance } = it
+  const queues = audienceQueues({ postgres, clickhouse, log, allowance })
   const again = await queues
     .find(({ name }) => name === 'audiences.build')!
     .run({

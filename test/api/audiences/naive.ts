@@ -100,9 +100,7 @@ export function evaluate(world: World, definition: any, nowMs: number): Set<stri
   )
   const seen = { world, nowMs, people, isOfPeople }
   const members = [...candidates].filter((member) => {
-    // Who opted out of the organization alone is a member whom reads leave out.
-    const isHidden = (hem: string) => isOptedOut({ ...world, organizationId: everywhere }, hem)
-    if (isOfPeople && hemsOf(world, member).some(isHidden)) return false
+    if (isOfPeople && hemsOf(world, member).some((hem) => isOptedOut(world, hem))) return false
     if (definition.exclude && meets(seen, member, definition.exclude)) return false
     return meets(seen, member, definition.include)
   })

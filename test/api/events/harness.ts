@@ -161,6 +161,7 @@ export async function openEvents({
     app,
     clickhouse,
     postgres,
+    allowance: services.allowance,
     openQueryExecutor: services.openQueryExecutor,
     get,
     async page(

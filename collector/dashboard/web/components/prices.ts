@@ -12,14 +12,22 @@ export interface Price {
 
 export type Prices = ReadonlyMap<string, Price>
 
+/** The free answers about people of today. */
+interface FreeAnswers {
+  per_day: number
+  left: number
+}
+
 const known = signal<Prices | undefined>(undefined)
+const freeAnswers = signal<FreeAnswers | undefined>(undefined)
 let asked: Promise<void> | undefined
 
 /** Asks for the organization's prices, also again after records were read. */
 export function loadPrices(): Promise<void> {
   asked ??= api
     .getPrices()
-    .then(({ prices }) => {
+    .then(({ prices, free_answers }) => {
+      freeAnswers.value = free_answers
       known.value = new Map(prices.map(({ meter, ...price }) => [meter, price]))
     })
     .finally(() => {
@@ -36,6 +44,9 @@ export function usePrices(): { value: Prices | undefined } {
   }, [])
   return { value: known.value }
 }
+
+/** The free answers of today, as of the last `loadPrices`; undefined while they load. A hook. */
+export const useFreeAnswers = (): FreeAnswers | undefined => freeAnswers.value
 
 /** What so many records would cost now, in micros: those of the free allowance cost nothing. */
 export function dueFor(prices: Prices, meter: string, count: number): number {

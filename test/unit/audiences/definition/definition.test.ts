@@ -386,7 +386,6 @@ test('whatever is sent is a definition, whose queries can be written, or 400 wit
       membersSelect(
         {
           organizationId: 'organization',
-          hiddenFrom: 'organization',
           parsed,
           leafIds,
           usedBuilds,
@@ -394,7 +393,6 @@ test('whatever is sent is a definition, whose queries can be written, or 400 wit
           erased: [],
           today: 20_000,
           intentWindowDays: 30,
-          below: null,
           eventCounts: (bind) =>
             eventCountsSelect(
               {

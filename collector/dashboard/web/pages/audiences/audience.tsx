@@ -17,7 +17,6 @@ import { formatNames } from '../integrations/destinationFields.ts'
 import type { Audience } from './audiences.tsx'
 import { Builds } from './builds.tsx'
 import type { Definition } from './draft.ts'
-import { billedReason } from './estimate.tsx'
 import { Explain } from './explain.tsx'
 import { sentenceOf } from './sentence.ts'
 
@@ -164,7 +163,8 @@ function Progress({ audience, reload }: { audience: Audience; reload(): Promise<
       </dl>
       {audience.count === null && audience.built_at && (
         <p class="hint">
-          This count is billed and appears when you read the records. {billedReason}
+          The free answers of this day were used up when the audience was built. The number appears
+          at midnight (UTC), or when you read the records.
         </p>
       )}
     </div>

@@ -57,8 +57,7 @@ const columns = [
     label: 'Members',
     isNumber: true,
     value: ({ count }: Audience) => count,
-    show: ({ count, built_at }: Audience) =>
-      count === null ? (built_at ? 'when read' : '–') : records(count),
+    show: ({ count }: Audience) => (count === null ? '–' : records(count)),
   },
   { name: 'meter', label: 'Meter', value: ({ meter }: Audience) => nameOfMeter(meter) },
   { name: 'refresh', label: 'Refresh', value: ({ refresh }: Audience) => refresh },

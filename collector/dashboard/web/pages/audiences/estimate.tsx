@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
 import { records } from '../../components/amounts.ts'
 import { DataTable } from '../../components/dataTable.tsx'
-import { costOf, usePrices } from '../../components/prices.ts'
+import { costOf, loadPrices, useFreeAnswers, usePrices } from '../../components/prices.ts'
 import { labelOfField } from '../../view/labels.ts'
 import type { Definition } from './draft.ts'
 import { sentenceOf } from './sentence.ts'
@@ -21,10 +21,12 @@ const columns = [
   'company_domain',
 ]
 const rowsMax = 8
+/** Below this many free answers the page says how many are left. */
+const fewAnswers = 100
 
 type Sample = Awaited<ReturnType<typeof api.sampleAudience>>
 
-/** The size, cost and a sample of a definition, updated a moment after each change; free. */
+/** The size and cost of a definition, and a masked sample, updated a moment after each change; free. */
 export function Estimate({ projectId, definition }: { projectId: string; definition: Definition }) {
   const prices = usePrices()
   const [sample, setSample] = useState<Sample | null>(null)
@@ -45,6 +47,7 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
           ),
         )
         setState({ isAsking: false, fault: '' })
+        void loadPrices().catch(() => {})
       } catch (error) {
         if (ended.signal.aborted) return
         if (!(error instanceof ApiError)) throw error
@@ -60,7 +63,7 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
   const { isAsking, fault } = state
   return (
     <section class="card estimate" aria-labelledby="estimate" aria-busy={isAsking}>
-      <h2 id="estimate">Estimate</h2>
+      <h2 id="estimate">Size and cost</h2>
       <p>{sentenceOf(definition)}</p>
       {fault && (
         <p class="fault" role="alert">
@@ -69,7 +72,14 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
       )}
       {!fault && (
         <div role="status">
-          {sample ? <Figures sample={sample} /> : <p class="hint">Please wait…</p>}
+          {sample ? (
+            <p class="figure">
+              <span class="number">{records(sample.estimate.count)}</span>{' '}
+              {sample.estimate.count === 1 ? 'member' : 'members'}
+            </p>
+          ) : (
+            <p class="hint">Please wait…</p>
+          )}
           {sample && prices.value && (
             <p class="hint">
               {`Reading all of it once: ${costOf(prices.value, sample.meter, sample.records_to_charge)}. Building and previewing it is free.`}
@@ -77,6 +87,7 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
           )}
         </div>
       )}
+      <FreeAnswersLeft />
       {!fault && sample && sample.sample.length > 0 && (
         <DataTable
           caption="Sample, masked"
@@ -98,20 +109,13 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
   )
 }
 
-/** Why a count is billed (freeAnswers.ts). */
-export const billedReason =
-  'The definition uses events, lists, names or your own intent rules, or its conditions could describe fewer than 25 people.'
-
-function Figures({ sample: { estimate } }: { sample: Sample }) {
-  if (!estimate)
-    return <p>This count is billed and appears when you read the records. {billedReason}</p>
-  const { count, low, high } = estimate
+/** How many free answers are left today, once they are few. */
+function FreeAnswersLeft() {
+  const answers = useFreeAnswers()
+  if (!answers || answers.left >= fewAnswers) return null
   return (
-    <p class="figure">
-      <span class="number">{records(count)}</span>{' '}
-      {low === high
-        ? 'members'
-        : `members, ${records(low)} to ${records(high)} with 95 % certainty`}
+    <p class="hint" role="status">
+      {`${records(answers.left)} of ${records(answers.per_day)} free answers are left today (UTC).`}
     </p>
   )
 }

@@ -22,7 +22,7 @@ const formatTexts: Partial<Record<Export['output_format'], string>> = {
   crm: 'Each record has the standard fields of the CRM.',
 }
 
-/** Previews a run: its maximum price, its fields, and a few rows if they are free. */
+/** Previews a run: its maximum price, its fields, and a few masked rows. */
 export function ExportPreview({ sent }: { sent: Sent }) {
   const { project_id, audience_id, list_id, output_format, mapping } = sent
   const prices = usePrices()
@@ -69,17 +69,12 @@ export function ExportPreview({ sent }: { sent: Sent }) {
           ) : (
             <p>{formatTexts[output_format] ?? 'Each record has all fields that are known.'}</p>
           )}
-          {sample !== null &&
-            (sample.length > 0 ? (
-              <>
-                <h3>Rows like these</h3>
-                <SampleRows rows={sample} />
-              </>
-            ) : (
-              <p class="hint">
-                Rows of this audience are billed, so there is no free preview of them.
-              </p>
-            ))}
+          {sample !== null && sample.length > 0 && (
+            <>
+              <h3>Rows like these</h3>
+              <SampleRows rows={sample} />
+            </>
+          )}
         </>
       )}
     </AsyncView>
