@@ -30,8 +30,6 @@ export interface AdmittedRequest {
   readonly signal: AbortSignal
   /** The window of the earlier charge for the same request; a repeat reads it again. */
   readonly repeatedWindow: Window | undefined
-  /** Whether the same request was charged before. A repeat is free, so it must not say whether more records follow. */
-  readonly isRepeat: boolean
   readonly billing: Billing
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -52,11 +50,9 @@ export async function admit(
   const signal = untilClosed(reply)
   const charge = await billing.admit(callerOf(request), { ...usage, signal })
   request.charge = charge
-  const { repeats } = charge
   return {
     signal,
-    repeatedWindow: repeats?.window ?? undefined,
-    isRepeat: repeats !== null,
+    repeatedWindow: charge.repeats?.window ?? undefined,
     billing,
     request,
     reply,
