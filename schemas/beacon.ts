@@ -54,7 +54,10 @@ export interface BeaconReceipt {
   ignored_by?: IgnoreSetting[]
 }
 
-/** Why an event is rejected: it is invalid, its visitor has opted out (reported to back ends with a key alone), or the pixel drops bots. */
+/**
+ * Why an event is rejected: it is invalid, its visitor has opted out, or the pixel drops bots. An opt-out is reported to
+ * back ends with a key alone.
+ */
 export const rejectedEventCodes = ['invalid_event', 'visitor_opted_out', 'bot_dropped'] as const
 
 export interface RejectedEvent {

@@ -219,7 +219,8 @@ export const keyRoutes =
           tags,
           operationId: 'revokeApiKey',
           summary: 'Revoke an API key',
-          description: 'The key is refused everywhere within a second.',
+          description:
+            'Requires an organization admin, or a project admin for a key of the project. Only an owner can revoke a key that an owner created, or that has the role `owner`. The key is refused everywhere within a second.',
           params: strictObject({ key_id: Id }),
           response: { 204: Type.Null() },
         },
@@ -229,6 +230,7 @@ export const keyRoutes =
         await requireKeyAdmin(principal, project_id)
         await inTransaction(postgres, async (client) => {
           const key = await readKey(client, principal.organizationId, key_id, 'FOR UPDATE')
+          await requireRevocable(client, principal, key)
           await revokeKey(client, principal, key)
         })
         return reply.code(204).send(null)
@@ -245,6 +247,21 @@ export const keyRoutes =
       await projectOfObject(postgres, principal, 'administration', object, 'write')
     }
   }
+
+/** Throws 403 for a key of an owner, which only owners can revoke. */
+async function requireRevocable(
+  client: Queryable,
+  { caller }: Principal,
+  { role, created_by_member_id }: Key,
+): Promise<void> {
+  if (caller.kind === 'member' && caller.role === 'owner') return
+  const { rowCount } = await client.query(
+    "SELECT FROM members WHERE member_id = $1 AND role = 'owner'",
+    [created_by_member_id],
+  )
+  if (role === 'owner' || rowCount !== 0)
+    throw forbidden('Only an owner can revoke a key of an owner. Ask an owner to revoke it.')
+}
 
 /** Returns when a new key expires. Throws 400 for a time in the past. */
 function readExpiry(given: string | null | undefined): Date | undefined {

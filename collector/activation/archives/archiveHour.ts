@@ -27,6 +27,8 @@ export interface DueArchive {
   readonly integration_id: string
   readonly start_ms: number
   readonly next_ms: number
+  readonly daily_records_max: number
+  readonly paused_by: string | null
 }
 
 /** A file of a turn. */
@@ -39,7 +41,7 @@ interface PlannedFile {
 
 /** Why the hour waits. */
 export interface Pause {
-  readonly by: RefusalCode | 'destination'
+  readonly by: RefusalCode | 'destination' | 'daily_records_max'
   readonly reason: string
 }
 
@@ -76,6 +78,8 @@ export async function archiveHour(
     const integration = await readIntegration(deps.postgres, scope, archive.integration_id)
     const destination = openDestination(deps, integration)
     const files = await planFiles(deps, archive, turn)
+    const pause = await findDailyPause(deps, archive, files)
+    if (pause) return pause
     const refusal = await charge(deps, archive, files)
     if (refusal !== null) return { by: refusal, reason: refusalReasons[refusal] }
     for (const file of files) {
@@ -151,13 +155,37 @@ async function readDays(
   return new Set(rows.map(({ hour }) => dayOf(hour.getTime())))
 }
 
+const recordsOf = (files: readonly PlannedFile[]): number =>
+  files.reduce((sum, { rows }) => sum + rows, 0)
+
+/** Returns the pause of a turn whose events, with those that were archived today, exceed the daily maximum. */
+async function findDailyPause(
+  { postgres }: ArchiveDeps,
+  { archive_id, next_ms, daily_records_max: most }: DueArchive,
+  files: readonly PlannedFile[],
+): Promise<Pause | null> {
+  const { rows } = await postgres.query<{ archived: number }>(
+    `SELECT coalesce(sum(rows), 0)::float8 AS archived FROM archive_files
+     WHERE archive_id = $1 AND run_hour <> $2 AND stored_at >= date_trunc('day', now(), 'UTC')`,
+    [archive_id, new Date(next_ms)],
+  )
+  const { archived } = rows[0]!
+  const next = recordsOf(files)
+  if (archived + next <= most) return null
+  const reason =
+    next > most
+      ? `The next hour has ${next} events, and daily_records_max is ${most}. Raise it.`
+      : `The archive has charged ${archived} of ${most} events today (daily_records_max), and the next hour has ${next}. It continues at midnight UTC, or when you raise the maximum.`
+  return { by: 'daily_records_max', reason }
+}
+
 /** Charges the events of the turn on the meter of the tier web_event, before the first file is sent. */
 async function charge(
   deps: ArchiveDeps,
   { archive_id, organization_id, project_id, next_ms }: DueArchive,
   files: readonly PlannedFile[],
 ): Promise<RefusalCode | null> {
-  const records = files.reduce((sum, { rows }) => sum + rows, 0)
+  const records = recordsOf(files)
   if (records === 0) return null
   return chargeJob(deps, {
     requestId: digestId(`archive ${archive_id} ${next_ms}`),

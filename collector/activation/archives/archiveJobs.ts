@@ -1,9 +1,17 @@
 import { createCompleteUntil } from '../../events/query/completeUntil.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
 import type { WarnLog } from '../../platform/log.ts'
+import { mailOwners } from '../../platform/outbox/mails.ts'
 import { LeaseHeldError, withLease } from '../../platform/postgres/lease.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { type ArchiveDeps, archiveHour, type DueArchive, isPlannedAgain } from './archiveHour.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import {
+  type ArchiveDeps,
+  archiveHour,
+  type DueArchive,
+  isPlannedAgain,
+  type Pause,
+} from './archiveHour.ts'
 import { cutoffOf, hourMs } from './hourQuery.ts'
 
 export interface ArchiveJobsDeps extends ArchiveDeps {
@@ -48,10 +56,7 @@ export async function archiveDueHours(
         if (!archive) return
         const pause = await archiveHour(deps, archive, either)
         if (pause === null) continue
-        await postgres.query(
-          'UPDATE archives SET paused_by = $2, paused_reason = $3 WHERE archive_id = $1',
-          [archiveId, pause.by, pause.reason],
-        )
+        await notePause(postgres, archive, pause)
         return
       }
     })
@@ -60,6 +65,25 @@ export async function archiveDueHours(
     if (!isPlannedAgain(error)) throw error
     log.warn({ archive_id: archiveId, error: (error as Error).message }, 'an archive is repeated')
   }
+}
+
+/** Stores why an archive waits. Mails the owners when it begins to wait because of its daily maximum. */
+async function notePause(
+  postgres: Postgres,
+  { archive_id, organization_id, paused_by }: DueArchive,
+  { by, reason }: Pause,
+): Promise<void> {
+  await inTransaction(postgres, async (client) => {
+    await client.query(
+      'UPDATE archives SET paused_by = $2, paused_reason = $3 WHERE archive_id = $1',
+      [archive_id, by, reason],
+    )
+    if (by !== 'daily_records_max' || paused_by === by) return
+    await mailOwners(client, organization_id, {
+      subject: 'An archive reached its daily maximum',
+      text: `The archive ${archive_id} waits.\n${reason}\n`,
+    })
+  })
 }
 
 /** Reads the active archives, or one of them, whose next hour is complete. */
@@ -73,7 +97,8 @@ async function readDue(
   const { rows } = await postgres.query<DueArchive>(
     `SELECT archive_id, organization_id, archives.project_id, integration_id,
        (extract(epoch FROM starts_at) * 1000)::float8 AS start_ms,
-       (extract(epoch FROM next_hour) * 1000)::float8 AS next_ms
+       (extract(epoch FROM next_hour) * 1000)::float8 AS next_ms,
+       daily_records_max::float8 AS daily_records_max, paused_by
      FROM archives JOIN projects USING (project_id)
      WHERE active AND ($1::uuid IS NULL OR archive_id = $1) AND next_hour <= $2
      ORDER BY next_hour, archive_id LIMIT 1000`,

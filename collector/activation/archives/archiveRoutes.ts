@@ -89,9 +89,17 @@ export const archiveRoutes =
           await requireBucket(client, projectId, body.integration_id)
           const id = uuidV7()
           const { rowCount } = await client.query(
-            `INSERT INTO archives (archive_id, project_id, integration_id, active, starts_at, next_hour)
-             VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT (project_id, integration_id) DO NOTHING`,
-            [id, projectId, body.integration_id, body.active ?? true, new Date(startMs)],
+            `INSERT INTO archives (archive_id, project_id, integration_id, active, starts_at, next_hour,
+               daily_records_max)
+             VALUES ($1, $2, $3, $4, $5, $5, coalesce($6, 10000000)) ON CONFLICT (project_id, integration_id) DO NOTHING`,
+            [
+              id,
+              projectId,
+              body.integration_id,
+              body.active ?? true,
+              new Date(startMs),
+              body.daily_records_max ?? null,
+            ],
           )
           if (rowCount === 0)
             throw conflict('already_exists', 'The project already has an archive in this bucket.')
@@ -135,9 +143,9 @@ const singleArchiveRoutes =
         schema: {
           tags,
           operationId: 'updateArchive',
-          summary: 'Pause or continue an archive',
+          summary: 'Update an archive',
           description:
-            'Requires the project admin role. An archive that continues also copies the hours of its pause, and charges them.',
+            'Requires the project admin role. Pauses or continues the archive, or changes its daily maximum. An archive that continues also copies the hours of its pause, and charges them.',
           params: ById,
           querystring: ProjectQuery,
           body: ArchiveChange,
@@ -158,9 +166,10 @@ const singleArchiveRoutes =
           if (!before) throw notFound.archive()
           requireVersion('archive', before, body.version)
           await client.query(
-            `UPDATE archives SET active = $2, paused_by = NULL, paused_reason = NULL,
+            `UPDATE archives SET active = coalesce($2, active),
+               daily_records_max = coalesce($3, daily_records_max), paused_by = NULL, paused_reason = NULL,
                version = version + 1, updated_at = now() WHERE archive_id = $1`,
-            [id, body.active],
+            [id, body.active ?? null, body.daily_records_max ?? null],
           )
           const archive = (await readArchive(client, organizationId, id))!
           const object = { kind: 'archive', id } as const

@@ -20,11 +20,18 @@ const fields = {
   project_id: Id,
   integration_id: { ...Id, description: 'An integration of the project with the type `s3`.' },
   active: Type.Boolean({ description: 'Whether further hours are archived.' }),
+  daily_records_max: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000_000_000,
+    description:
+      'The events that the archive charges at most on a UTC day. An hour that would exceed it waits for the next day, and the owners get a mail.',
+  }),
 }
 
 export const NewArchive = strictObject({
   ...fields,
   active: Type.Optional({ ...fields.active, default: true }),
+  daily_records_max: Type.Optional({ ...fields.daily_records_max, default: 10_000_000 }),
   starts_at: Type.Optional(
     Type.String({
       format: 'date-time',
@@ -34,7 +41,11 @@ export const NewArchive = strictObject({
 })
 export type NewArchive = Static<typeof NewArchive>
 
-export const ArchiveChange = strictObject({ active: fields.active, version: SeenVersion })
+export const ArchiveChange = strictObject({
+  active: Type.Optional(fields.active),
+  daily_records_max: Type.Optional(fields.daily_records_max),
+  version: SeenVersion,
+})
 
 export const Archive = Type.Object(
   {
@@ -47,7 +58,7 @@ export const Archive = Type.Object(
     },
     files: Type.Integer({ description: 'The number of files in the bucket.' }),
     rows: Type.Integer({ description: 'The number of events in these files.' }),
-    paused_by: Nullable(Choice([...refusalCodes, 'destination']), {
+    paused_by: Nullable(Choice([...refusalCodes, 'destination', 'daily_records_max']), {
       description: 'Why the next hour waits. Footfall tries again every minute. Null: it does not.',
     }),
     paused_reason: Nullable(Type.String(), { description: 'The reason in words.' }),
@@ -63,7 +74,8 @@ type Times = 'starts_at' | 'archived_until' | 'created_at' | 'updated_at'
 type ArchiveRow = Omit<Archive, Times> & Record<Times, Date>
 
 const selectArchives = `
-  SELECT archive_id, archives.project_id, integration_id, active, starts_at, next_hour AS archived_until,
+  SELECT archive_id, archives.project_id, integration_id, active,
+    daily_records_max::float8 AS daily_records_max, starts_at, next_hour AS archived_until,
     paused_by, paused_reason, archives.version, archives.created_at, archives.updated_at, stored.*
   FROM archives JOIN projects USING (project_id) CROSS JOIN LATERAL (
     SELECT count(*)::int AS files, coalesce(sum(rows), 0)::float8 AS rows FROM archive_files

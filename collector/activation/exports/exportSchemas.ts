@@ -36,6 +36,13 @@ const Schedule = Choice(['manual', 'hourly', 'daily'], {
   description: 'When it runs: only on request, or also on a schedule.',
 })
 
+const DailyRecordsMax = Type.Integer({
+  minimum: 1,
+  maximum: 1_000_000_000,
+  description:
+    'The records that scheduled runs charge at most on a UTC day. A run that would exceed it stops, and the owners get a mail. Requested runs are not limited.',
+})
+
 const source = {
   audience_id: Type.String({ format: 'uuid', description: 'The audience to send.' }),
   list_id: Type.String({
@@ -57,6 +64,7 @@ export const Export = Type.Object(
     output_format: Format,
     mapping: Nullable(Mapping, { description: 'Null: the default format.' }),
     schedule: Schedule,
+    daily_records_max: DailyRecordsMax,
     version: Version,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -81,6 +89,7 @@ export const NewExport = strictObject({
   output_format: Format,
   mapping: Type.Optional(Nullable(Mapping)),
   schedule: Type.Optional(Schedule),
+  daily_records_max: Type.Optional({ ...DailyRecordsMax, default: 1_000_000 }),
 })
 
 export const ExportChange = strictObject({
@@ -90,6 +99,7 @@ export const ExportChange = strictObject({
   output_format: Type.Optional(Format),
   mapping: Type.Optional(Nullable(Mapping)),
   schedule: Type.Optional(Schedule),
+  daily_records_max: Type.Optional(DailyRecordsMax),
   version: SeenVersion,
 })
 

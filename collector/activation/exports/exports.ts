@@ -18,7 +18,7 @@ const chosen = `FROM exports JOIN integrations USING (integration_id) JOIN proje
     AND ($5::uuid IS NULL OR audience_id = (SELECT audience_id FROM campaigns WHERE campaign_id = $5))`
 
 const columns = `export_id, exports.project_id, exports.name, audience_id, list_id, integration_id, type,
-  output_format, mapping, schedule, exports.version, exports.created_at, exports.updated_at`
+  output_format, mapping, schedule, daily_records_max::float8 AS daily_records_max, exports.version, exports.created_at, exports.updated_at`
 
 /** Selects exports of a scope. */
 interface Choice {
@@ -92,11 +92,12 @@ export async function createExport(
     output_format,
     mapping,
     schedule,
+    daily_records_max,
   } = given
   await client.query(
     `INSERT INTO exports (export_id, project_id, name, audience_id, list_id, integration_id, output_format, mapping,
-       schedule)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+       schedule, daily_records_max)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, 1000000))`,
     [
       id,
       project_id,
@@ -107,6 +108,7 @@ export async function createExport(
       output_format,
       mapping ? JSON.stringify(mapping) : null,
       schedule ?? 'manual',
+      daily_records_max ?? null,
     ],
   )
   return id
@@ -122,12 +124,24 @@ export async function changeExport(
   { version, integration_type: _, ...change }: Static<typeof ExportChange>,
 ): Promise<void> {
   requireVersion('export', current, version)
-  const { id, name, integration_id, output_format, mapping, schedule } = { ...current, ...change }
+  const { id, name, integration_id, output_format, mapping, schedule, daily_records_max } = {
+    ...current,
+    ...change,
+  }
   await client.query(
     `UPDATE exports SET name = $2, integration_id = $3, output_format = $4, mapping = $5, schedule = $6,
+       daily_records_max = $7,
        version = version + 1, updated_at = now()
      WHERE export_id = $1`,
-    [id, name, integration_id, output_format, mapping ? JSON.stringify(mapping) : null, schedule],
+    [
+      id,
+      name,
+      integration_id,
+      output_format,
+      mapping ? JSON.stringify(mapping) : null,
+      schedule,
+      daily_records_max,
+    ],
   )
 }
 
@@ -160,6 +174,7 @@ interface Row {
   output_format: Export['output_format']
   mapping: Record<string, string> | null
   schedule: Export['schedule']
+  daily_records_max: number
   version: number
   created_at: Date
   updated_at: Date

@@ -42,8 +42,8 @@ export const peopleMax = 500
 const latenessMs = 3_600_000
 
 /**
- * The people of a rule whose events arrived in the window, first come first, after `last`: those with verified links, or
- * those whom only an unsigned identify call names. `erased` are the hems of people who are being erased.
+ * The people of a rule whose events arrived in the window, first come first, after `last`. They are those with verified
+ * links, or those whom only an unsigned identify call names. `erased` are the hems of people who are being erased.
  */
 export function matchQuery(
   rule: Rule,

@@ -198,7 +198,7 @@ async function storeMatches(
 export const claimsMax = 20
 
 /**
- * Decides how new unsigned matches are reported, by their place in the day: the first ones are charged if the rule charges
+ * Decides how new unsigned matches are reported, by their place in the day. The first ones are charged if the rule charges
  * any, the next ones are claims, and the rest are only counted. The transaction holds the lock of the rule.
  */
 async function capUnverified(

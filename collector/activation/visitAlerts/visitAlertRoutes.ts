@@ -79,7 +79,7 @@ export const visitAlertRoutes =
           tags,
           operationId: 'createVisitAlert',
           summary: 'Create a visit alert',
-          description: `Requires the project admin role. When a matching person visits, Footfall sends one message within ten seconds by mail, webhook (\`visit.matched\`) and chat. The message has the identity data of \`tier\` and the session so far. Each person is charged one record a UTC day on the meter of \`tier\`, however many rules of that tier match. A visitor who is named only by unsigned \`identify\` calls is reported free of charge and without identity data, at most ${claimsMax} times a UTC day and rule. \`unverified_charges_max\` charges such visitors, up to its number a day. Creating the rule is free. People who opted out are never matched. A project has at most ${visitAlertsMax} rules.`,
+          description: `Requires the project admin role. When a matching person visits, Footfall sends one message within ten seconds by mail, webhook (\`visit.matched\`) and chat. The message has the identity data of \`tier\` and the session so far. Each person is charged one record a UTC day on the meter of \`tier\`, however many rules of that tier match. Visitors whom only unsigned \`identify\` calls name are reported free of charge, without identity data. A rule sends at most ${claimsMax} such messages a UTC day. \`unverified_charges_max\` charges such visitors, up to its number a day. Creating the rule is free. People who opted out are never matched. A project has at most ${visitAlertsMax} rules.`,
           body: VisitAlertInput,
           response: { 201: One },
         },

@@ -32,6 +32,7 @@ const Found = Type.Object(
 const about = {
   tags,
   description:
+    'Accepts keys, and sessions of organization admins. Project admins need a key of their project, whose budget then limits the charges. ' +
     'Give hem or email. Any known address of a person finds the person, with the same pte_person_id. Charged on the ' +
     'meter lookup, as X-Footfall-Charged reports. A miss is free.',
   response: { 200: Bytes(Found) },
@@ -70,7 +71,7 @@ export const describeBatch = {
   operationId: 'lookUpPeople',
   summary: `Look up people by e-mail address, up to ${itemsMax.toLocaleString('en')}`,
   description:
-    'Returns the results in the order of the items. Charged on the meter lookup for each person returned, so two ' +
+    'Accepts the callers of a single lookup. Returns the results in the order of the items. Charged on the meter lookup for each person returned, so two ' +
     'items of one person count twice. Misses and items with an error are free.',
   body: BatchBody,
   response: {

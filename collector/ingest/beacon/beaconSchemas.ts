@@ -129,7 +129,7 @@ export const describeBeacon = {
   summary: 'Send a batch of events',
   description: `Accepts up to ${beaconBytesMax / 1024} KiB, as application/json or as text/plain, which needs no preflight in browsers.
 Answers when the events are on disk. Each event is accepted, rejected with a reason, or ignored by the settings of the
-project. The three add up to the number of events sent. Events of a visitor who opted out are stored nowhere. Only a back
+project. The three add up to the number of events sent. Events of a visitor who opted out are not stored. Only a back
 end with a key receives the rejection \`visitor_opted_out\`; other senders receive the same answer as for any visitor. An invalid event does not affect the others. An event sent again
 with the same event_id is stored once. The script of the pixel uses a shorter format that is not part of this interface.
 \`hem_rejected\` reports a refused hem: a wrong \`hem_signature\`, a missing one if the pixel requires it

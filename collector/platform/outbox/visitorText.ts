@@ -9,8 +9,8 @@ const invisible = /\p{Cf}/gu
 const linkStart = /:\/\/|www\./iu
 
 /**
- * Returns text that a stranger may have chosen, such as a page title or a name, for a mail or a chat: one line of at
- * most 100 characters. Null without text, and for text that may become a link or has bidirectional controls.
+ * Returns text that a stranger may have chosen, such as a page title, for a mail or a chat. It is one line of at most 100
+ * characters. Null without text, and for text that may become a link or has bidirectional controls.
  */
 export function visitorText(value: unknown): string | null {
   if (typeof value !== 'string' || bidirectionalControls.test(value)) return null

@@ -159,6 +159,41 @@ describe('API keys', () => {
     expect((await it.ask(admin.session, `DELETE /dashboard/keys/${key.key_id}`)).status).toBe(204)
   })
 
+  test('of owners are theirs alone to revoke, those of admins any admin’s', async () => {
+    const here = await it.makeProject('Of owners')
+    const [admin, other] = [await it.join('admin'), await it.join('admin')]
+    const projectAdmin = await it.join('member', [{ project_id: here, role: 'admin' }])
+    const make = async (session: Caller, more: object = {}) =>
+      (await it.done(session, 'POST /dashboard/keys', { name: 'k', mode: 'live', ...more })).key
+    const revoke = async (session: Caller, { key_id }: { key_id: string }) =>
+      (await it.ask(session, `DELETE /dashboard/keys/${key_id}`)).status
+    const ofOwner = [
+      await make(it.owner),
+      await make(it.owner, { role: 'read' }),
+      await make(it.owner, { project_id: here }),
+    ]
+    for (const key of ofOwner) expect(await revoke(admin.session, key)).toBe(403)
+    expect(await revoke(projectAdmin.session, ofOwner[2])).toBe(403)
+    for (const key of ofOwner) expect(await revoke(it.owner, key)).toBe(204)
+    expect(await revoke(other.session, await make(admin.session))).toBe(204)
+    const ofProjectAdmin = await make(projectAdmin.session, { project_id: here })
+    expect(await revoke(admin.session, ofProjectAdmin)).toBe(204)
+  })
+
+  test('of a project look up people, which its admins’ sessions do not', async () => {
+    const here = await it.makeProject('Lookups')
+    const { session } = await it.join('member', [{ project_id: here, role: 'admin' }])
+    const made = await it.done(session, 'POST /dashboard/keys', {
+      name: 'k',
+      mode: 'live',
+      project_id: here,
+    })
+    const key = { 'x-api-key': made.api_key, 'x-api-secret': made.api_secret }
+    const route = `GET /api/v1/lookup?hem=${'0'.repeat(64)}`
+    expect((await it.ask(session, route)).status).toBe(403)
+    expect(await it.ask(key, route)).toMatchObject({ status: 200, body: { matched: false } })
+  })
+
   test('of another organization do not exist', async () => {
     const stranger = await it.openStranger()
     const { rows } = await it.postgres.query(

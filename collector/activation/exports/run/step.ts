@@ -10,6 +10,7 @@ import type { SendDeps } from '../exportsDeps.ts'
 import { findUnknownFields } from '../validateExport.ts'
 import { MembersGone, readMembers } from './audienceMembers.ts'
 import { Refused, settleUnfinished } from './charge.ts'
+import { requireDailyMax } from './dailyMax.ts'
 import { beginRun, completeChunk, endRun, noteSent, parkRun, stopRun } from './progress.ts'
 import type { ReadNext } from './readAhead.ts'
 import { type RunState, readRunState } from './runState.ts'
@@ -78,6 +79,7 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
   const chunk = await context.readNext(runState, limit)
   if (!chunk) return finish(deps, runState, destination)
   try {
+    await requireDailyMax(postgres, runState, chunk.members.members.length)
     const done = await sendChunk(deps, runState, destination, chunk, context.signal)
     context.runState = await completeChunk(postgres, runState, done)
   } catch (error) {

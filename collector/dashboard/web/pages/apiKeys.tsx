@@ -45,7 +45,8 @@ function Keys({ projects }: { projects: OwnProject[] }) {
   const [revoking, setRevoking] = useState<ApiKey | null>(null)
   const mayCreate = isAdmin || editable.length > 0
   const mayRevoke = (key: ApiKey) =>
-    isAdmin || editable.some(({ project_id }) => project_id === key.project_id)
+    (isAdmin || editable.some(({ project_id }) => project_id === key.project_id)) &&
+    (key.role !== 'owner' || session.member.role === 'owner')
   const create = (
     <button type="button" class="primary" onClick={() => setCreating(true)}>
       New key

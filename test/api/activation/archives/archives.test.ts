@@ -12,6 +12,7 @@ import {
 import { DuckDBInstance } from '@duckdb/node-api'
 import S3rver from 's3rver'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storeMember } from '../../../../collector/accounts/members/newMember.ts'
 import { archiveDueHours } from '../../../../collector/activation/archives/archiveJobs.ts'
 import { createBilling } from '../../../../collector/billing/billing.ts'
 import { freePort } from '../../../../collector/platform/localStores/supervise.ts'
@@ -67,6 +68,13 @@ beforeAll(async () => {
     "INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')",
     [organizationId],
   )
+  await storeMember(events.postgres, {
+    memberId: randomUUID(),
+    organizationId,
+    email: 'owner@acme.example',
+    role: 'owner',
+    passwordHash: '!',
+  })
 }, 120_000)
 afterAll(async () => {
   await billing.close()
@@ -100,7 +108,13 @@ const ask = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, pay
 }
 
 /** A project with a bucket, and its archive from nine o'clock on. */
-async function openArchive(more: { bucket?: string } = {}) {
+async function openArchive({
+  bucket,
+  ...more
+}: {
+  bucket?: string
+  daily_records_max?: number
+} = {}) {
   const project_id = randomUUID()
   await events.postgres.query(
     "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
@@ -110,7 +124,7 @@ async function openArchive(more: { bucket?: string } = {}) {
     project_id,
     type: 's3',
     name: 'Bucket',
-    settings: { endpoint, bucket: more.bucket ?? 'bucket', prefix: 'raw/' },
+    settings: { endpoint, bucket: bucket ?? 'bucket', prefix: 'raw/' },
     secrets: { access_key_id: 'S3RVER', secret_access_key: 'S3RVER' },
   })
   const integration_id = made.integration.id
@@ -118,6 +132,7 @@ async function openArchive(more: { bucket?: string } = {}) {
     project_id,
     integration_id,
     starts_at: new Date(nine + 5 * minute).toISOString(),
+    ...more,
   })
   if (status !== 201) throw new Error(JSON.stringify(body))
   return { project_id, integration_id, id: body.archive.archive_id as string }
@@ -345,6 +360,38 @@ describe('an archive', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_500))
     await archiveUntil(id, nine + 2 * hour)
     expect(await read(id)).toMatchObject({ paused_by: null, files: 1 })
+  })
+
+  test('waits beyond its daily maximum, mails the owners once, and continues when it is raised', async () => {
+    const { project_id, id } = await openArchive({ daily_records_max: 2 })
+    await events.insert([
+      at(project_id, nine),
+      at(project_id, nine + hour),
+      at(project_id, nine + hour + 1),
+      at(project_id, nine + 2 * hour),
+    ])
+    const mails = async () =>
+      (
+        await events.postgres.query('SELECT recipient FROM outbox_mails WHERE body LIKE $1', [
+          `%${id}%`,
+        ])
+      ).rows
+    for (let times = 0; times < 2; times++) await archiveUntil(id, nine + 4 * hour)
+    expect(await read(id)).toMatchObject({
+      paused_by: 'daily_records_max',
+      paused_reason: expect.stringContaining('charged 1 of 2 events today'),
+      archived_until: new Date(nine + hour).toISOString(),
+      files: 1,
+    })
+    expect(await charged(project_id)).toEqual([{ meter: 'events', records: 1 }])
+    expect(await mails()).toEqual([{ recipient: 'owner@acme.example' }])
+    await ask('PATCH', `/api/v1/archives/${id}`, { daily_records_max: 1 })
+    await archiveUntil(id, nine + 4 * hour)
+    expect((await read(id)).paused_reason).toContain('The next hour has 2 events')
+    const { body } = await ask('PATCH', `/api/v1/archives/${id}`, { daily_records_max: 100 })
+    expect(body.archive).toMatchObject({ active: true, daily_records_max: 100, paused_by: null })
+    await archiveUntil(id, nine + 4 * hour)
+    expect(await read(id)).toMatchObject({ paused_by: null, rows: 4 })
   })
 
   test('of a bucket that does not exist waits, and says why', async () => {

@@ -204,4 +204,44 @@ export const recordTests = (open: () => Exports) =>
       })
       await open().get('PATCH', `exports/${exportId}`, { schedule: 'manual' })
     })
+
+    test('a scheduled run stops at the daily maximum, a requested one does not', async () => {
+      const { postgres, get, ended } = open()
+      const made = await create({ output_format: 'hem', daily_records_max: 5 })
+      const exportId = made.body.export.id
+      expect(made.body.export.daily_records_max).toBe(5)
+      await postgres.query('UPDATE exports SET daily_records_max = 0 WHERE export_id = $1', [
+        exportId,
+      ])
+      const { run } = await get('POST', `exports/${exportId}/runs`)
+      expect(await ended({ exportId, runId: run.run_id })).toMatchObject({ status: 'completed' })
+      // As the schedule requests it.
+      await postgres.query(
+        "UPDATE export_runs SET requested_at = now() - interval '61 minutes' WHERE run_id = $1",
+        [run.run_id],
+      )
+      await get('PATCH', `exports/${exportId}`, { schedule: 'hourly' })
+      await postgres.query("SELECT pg_notify('footfall_jobs', 'exports.runs')")
+      let runId = run.run_id
+      await expect
+        .poll(
+          async () => {
+            runId = (await get('GET', `exports/${exportId}/runs`)).runs[0].run_id
+            return runId
+          },
+          { timeout: 50_000 },
+        )
+        .not.toBe(run.run_id)
+      expect(await ended({ exportId, runId })).toMatchObject({
+        status: 'failed',
+        records_charged: 0,
+        error: expect.stringContaining('at most 0 records a UTC day (daily_records_max)'),
+      })
+      const { rows } = await postgres.query(
+        'SELECT daily_max_noted_on IS NOT NULL AS is_noted FROM exports WHERE export_id = $1',
+        [exportId],
+      )
+      expect(rows).toEqual([{ is_noted: true }])
+      await get('PATCH', `exports/${exportId}`, { schedule: 'manual' })
+    })
   })

@@ -3,6 +3,7 @@ import { type Archive, api } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirmDialog.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Facts } from '../../components/facts.tsx'
+import { TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
 import { exactTime } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
@@ -59,6 +60,7 @@ export function ArchiveDialog({
           'Complete until': exactTime(archive.archived_until),
           Files: wholeNumber(archive.files),
           Events: wholeNumber(archive.rows),
+          'Most events a day': wholeNumber(archive.daily_records_max),
           'Folder in the bucket': <code>project={project_id}/</code>,
         }}
       />
@@ -74,6 +76,27 @@ export function ArchiveDialog({
             cancel={close}
           >
             {null}
+          </Form>
+          <Form
+            values={{ daily_records_max: String(archive.daily_records_max) }}
+            submit={async ({ daily_records_max }) => {
+              await api.updateArchive({
+                archive_id,
+                daily_records_max: Number(daily_records_max),
+                version,
+              })
+              await done('Daily maximum saved')
+            }}
+            action="Save daily maximum"
+          >
+            <TextField
+              name="daily_records_max"
+              label="Most events a day"
+              hint="An hour that would exceed it waits for the next UTC day, and the owners get a mail."
+              type="number"
+              min={1}
+              required
+            />
           </Form>
           <p class="dialog-more">
             <button type="button" class="link danger" onClick={() => setDeleting(true)}>

@@ -16,6 +16,7 @@ const pauses: Record<NonNullable<Archive['paused_by']>, string> = {
   budget_exceeded: 'Waits: the budget is used up',
   platform_cap_exceeded: 'Waits: a usage limit is reached',
   destination: 'Waits: the bucket refuses files',
+  daily_records_max: 'Waits: the daily maximum is reached',
 }
 
 const stateOf = ({ active, paused_by }: Archive): string =>

@@ -22,12 +22,13 @@ export function NewArchiveDialog({
   return (
     <Dialog title="New archive" close={close}>
       <Form
-        values={{ starts_at: localTime(Date.now()) }}
-        submit={async ({ integration_id = '', starts_at = '' }) => {
+        values={{ starts_at: localTime(Date.now()), daily_records_max: '10000000' }}
+        submit={async ({ integration_id = '', starts_at = '', daily_records_max }) => {
           await api.createArchive({
             project_id: projectId,
             integration_id,
             starts_at: new Date(millisOf(starts_at)).toISOString(),
+            daily_records_max: Number(daily_records_max),
           })
           toast('Archive created')
           close()
@@ -46,6 +47,14 @@ export function NewArchiveDialog({
           label="First hour"
           hint="In the project’s time zone, at most 400 days ago. Footfall also copies, and charges, all events since this time."
           type="datetime-local"
+          required
+        />
+        <TextField
+          name="daily_records_max"
+          label="Most events a day"
+          hint="An hour that would exceed it waits for the next UTC day, and the owners get a mail."
+          type="number"
+          min={1}
           required
         />
         <p class="hint">

@@ -105,6 +105,7 @@ function Fields({
   const integration = integrations.find(({ id }) => id === integrationId)!
   const formats = integration.output_formats
   const [format, setFormat] = useState(formats[0]!)
+  const [schedule, setSchedule] = useState('manual')
   const chosenFormat = formats.includes(format) ? format : formats[0]!
   return (
     <Form
@@ -116,6 +117,7 @@ function Fields({
         integration_id = '',
         output_format,
         schedule,
+        daily_records_max,
       }) => {
         const [kind, id = ''] = source.split(' ')
         const { export: made } = await api.createExport({
@@ -125,6 +127,7 @@ function Fields({
           ...(kind === 'audience' ? { audience_id: id } : { list_id: id }),
           output_format: output_format as Export['output_format'],
           schedule: schedule as Export['schedule'],
+          ...(daily_records_max && { daily_records_max: Number(daily_records_max) }),
         })
         created(made.id)
       }}
@@ -143,7 +146,16 @@ function Fields({
         options={Object.fromEntries(formats.map((format) => [format, formatNames[format]]))}
         onChange={(value) => setFormat(value as Export['output_format'])}
       />
-      <Select name="schedule" label="Schedule" options={schedules} />
+      <Select name="schedule" label="Schedule" options={schedules} onChange={setSchedule} />
+      {schedule !== 'manual' && (
+        <TextField
+          name="daily_records_max"
+          label="Most charged records a day"
+          hint="Default: 1,000,000. A scheduled run that would exceed it stops, and the owners get a mail."
+          type="number"
+          min={1}
+        />
+      )}
       {audience && (
         <ExportPreview
           key={chosenFormat}

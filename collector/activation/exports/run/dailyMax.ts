@@ -1,0 +1,44 @@
+import { mailOwners } from '../../../platform/outbox/mails.ts'
+import { visitorText } from '../../../platform/outbox/visitorText.ts'
+import type { Postgres } from '../../../platform/postgres/pool.ts'
+import { inTransaction } from '../../../platform/postgres/transaction.ts'
+import { Refused } from './charge.ts'
+import type { RunState } from './runState.ts'
+
+const today = "date_trunc('day', now(), 'UTC')"
+
+/**
+ * Throws Refused if `records` more could exceed what the scheduled runs of an export may charge on a UTC day, and mails the
+ * owners once a day. Runs that somebody requests are not limited.
+ */
+export async function requireDailyMax(
+  postgres: Postgres,
+  { exportId, exportName, organizationId, requestedBy }: RunState,
+  records: number,
+): Promise<void> {
+  if (requestedBy !== exportId) return
+  const { rows } = await postgres.query<{ most: number; charged: number }>(
+    `SELECT daily_records_max::float8 AS most, (
+       SELECT coalesce(sum(records_charged), 0) FROM export_runs
+       WHERE export_runs.export_id = $1 AND requested_by = $1 AND requested_at >= ${today})::float8 AS charged
+     FROM exports WHERE export_id = $1`,
+    [exportId],
+  )
+  const { most, charged } = rows[0]!
+  if (charged + records <= most) return
+  const reason = `The scheduled runs of the export charge at most ${most} records a UTC day (daily_records_max), and have charged ${charged} today. Raise daily_records_max, or request a run.`
+  await inTransaction(postgres, async (client) => {
+    const { rowCount } = await client.query(
+      `UPDATE exports SET daily_max_noted_on = (${today} AT TIME ZONE 'UTC')::date
+       WHERE export_id = $1 AND daily_max_noted_on IS DISTINCT FROM (${today} AT TIME ZONE 'UTC')::date`,
+      [exportId],
+    )
+    if (rowCount === 0) return
+    const name = visitorText(exportName)
+    await mailOwners(client, organizationId, {
+      subject: 'A scheduled export reached its daily maximum',
+      text: `${name ? `“${name}” (${exportId})` : exportId} stopped.\n${reason}\n`,
+    })
+  })
+  throw new Refused(reason)
+}
