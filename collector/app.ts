@@ -14,6 +14,7 @@ import { analyticsRoutes } from './analytics/analyticsRoutes.ts'
 import { sharesRoutes } from './analytics/shares/sharesRoutes.ts'
 import { unlockRoute } from './analytics/shares/unlockRoute.ts'
 import { summariesRoutes } from './analytics/summaries/summariesRoutes.ts'
+import { hasTestKey } from './api/access/authenticate.ts'
 import { guardRoutes } from './api/access/guard.ts'
 import { healthRoutes } from './api/health/healthRoutes.ts'
 import { metricsRoutes } from './api/health/metricsRoutes.ts'
@@ -186,6 +187,8 @@ function newInstance(services: Services): FastifyInstance {
   app.removeContentTypeParser('text/plain')
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
+    // Also errors that precede the check of the key: an unknown route, a missing secret.
+    if (hasTestKey(request)) reply.header('x-svc-mode', 'test')
     const { traceparent } = request.headers
     inTrace(typeof traceparent === 'string' ? traceparent : undefined, done)
   })

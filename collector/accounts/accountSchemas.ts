@@ -69,5 +69,11 @@ export const EventsChoice = Type.Union([Type.Literal('delete'), Type.Literal('ke
   description:
     'Collection stops immediately. `delete` removes the stored events within minutes; `keep` keeps them.',
 })
+/** The same where the request may omit it. */
+export const EventsOption = Type.Optional(
+  Type.Union(EventsChoice.anyOf, {
+    description: '`keep` (default) keeps the stored events; `delete` removes them within minutes.',
+  }),
+)
 export const Deleted = Type.Object({ deleted: Type.Literal(true) })
 export const DeletedWithEvents = Type.Object({ deleted: Type.Literal(true), events: EventsChoice })

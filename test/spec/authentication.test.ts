@@ -143,7 +143,37 @@ test('while secret_required is off, an older key serves without a secret, but no
   expect((await get('/api/v3/events_schema', { ...key, 'x-api-secret': '0' })).error).toBe(
     'Invalid API secret',
   )
+  const deprecationOf = async (headers: Record<string, string>) =>
+    (await fetch(`${service.url}/api/v1/whoami`, { headers })).headers.get('deprecation')
+  expect(await deprecationOf(key)).toMatch(/^@\d+$/)
+  expect(await deprecationOf({ ...key, 'x-api-secret': service.demo.api_secret })).toBeNull()
   await set(true)
+})
+
+test('every answer to a test key has X-Svc-Mode, errors before the check of the key too', async () => {
+  const { api_key, api_secret, test_api_key, test_api_secret } = service.demo
+  const secret = { 'x-api-secret': test_api_secret }
+  const cases: [path: string, method: string, headers: Record<string, string>, status: number][] = [
+    ['/api/v1/whoami', 'GET', secret, 200],
+    ['/api/v1/whoami', 'GET', {}, 401],
+    ['/api/v1/whoami', 'GET', { 'x-api-secret': '0' }, 401],
+    ['/api/v1/nothing', 'GET', secret, 404],
+    ['/api/v1/whoami', 'PUT', secret, 405],
+  ]
+  for (const [path, method, headers, status] of cases) {
+    const answer = await fetch(`${service.url}${path}`, {
+      method,
+      headers: { 'x-api-key': test_api_key, ...headers },
+    })
+    expect([answer.status, answer.headers.get('x-svc-mode')], path).toEqual([status, 'test'])
+  }
+  const bearer = { authorization: `Bearer ${test_api_key}`, ...secret }
+  const lists = await fetch(`${service.url}/api/v1/lists`, { headers: bearer })
+  expect([lists.status, lists.headers.get('x-svc-mode')]).toEqual([200, 'test'])
+  const live = { 'x-api-key': api_key, 'x-api-secret': api_secret }
+  expect(
+    (await fetch(`${service.url}/api/v1/nothing`, { headers: live })).headers.get('x-svc-mode'),
+  ).toBeNull()
 })
 
 describe('a project key', () => {

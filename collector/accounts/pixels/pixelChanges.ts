@@ -6,7 +6,7 @@ import type { Principal } from '../../api/access/principal.ts'
 import { Id, Name, SeenVersion, strictObject } from '../../api/http/commonSchemas.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { EventsChoice } from '../accountSchemas.ts'
+import { EventsOption } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
 import { requestDeletion } from '../projects/eventDeletions.ts'
 import { requireSelectors } from './maskSelectors.ts'
@@ -94,23 +94,24 @@ function requireParts({
 export const PixelDeletion = strictObject({
   pixel_id: Id,
   project_id: Type.Optional(Id),
-  events: EventsChoice,
+  events: EventsOption,
 })
 
-/** Deletes a pixel, and its events on request. Throws 403 and 404. */
+/** Deletes a pixel and, with `events: 'delete'`, its events. Throws 403 and 404. */
 export async function deletePixel(
   { postgres, collectorUrl }: Deps,
   principal: Principal,
   body: Static<typeof PixelDeletion>,
-): Promise<void> {
+): Promise<'delete' | 'keep'> {
+  const { events = 'keep' } = body
   const { pixelId, projectId } = await pixelFor(postgres, principal, body, 'write')
   const { organizationId } = principal
   await inTransaction(postgres, async (client) => {
     const { name } = await readPixel(client, collectorUrl, pixelId, 'FOR UPDATE')
-    if (body.events === 'delete')
-      await requestDeletion(client, { organizationId, projectId, pixelId })
-    const details = { project_id: projectId, name, events: body.events }
+    if (events === 'delete') await requestDeletion(client, { organizationId, projectId, pixelId })
+    const details = { project_id: projectId, name, events }
     await audit(client, principal, 'pixel.delete', { kind: 'pixel', id: pixelId }, details)
     await client.query('DELETE FROM pixels WHERE pixel_id = $1', [pixelId])
   })
+  return events
 }

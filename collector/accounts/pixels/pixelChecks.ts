@@ -1,6 +1,8 @@
+import type { FastifyRequest } from 'fastify'
+import { isUuid } from '../../../schemas/uuid.ts'
 import { projectFor, projectOfObject } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { invalidParameter, notFound } from '../../api/http/errors.ts'
+import { ApiError, invalidParameter, notFound } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 /**
@@ -29,6 +31,25 @@ export async function pixelFor(
   if (named && pixel.projectId !== named) throw notFound.pixel()
   return pixel
 }
+
+/**
+ * Creates a preValidation hook that checks the scope of a change before its body. So a key of another project gets 401,
+ * and a member who may not change the pixel 403, whatever else is wrong in the body.
+ */
+export const requireScope =
+  (postgres: Postgres) =>
+  async ({ principal, body }: FastifyRequest): Promise<void> => {
+    const { pixel_id, project_id } = (body ?? {}) as Record<string, unknown>
+    const named = isUuid(project_id) ? { project_id } : {}
+    try {
+      if (isUuid(pixel_id)) await pixelFor(postgres, principal, { pixel_id, ...named }, 'write')
+      else if (named.project_id)
+        await projectFor(postgres, principal, 'administration', named.project_id, 'write')
+    } catch (error) {
+      // A missing pixel or project is a fault of the body.
+      if (!(error instanceof ApiError && error.status === 404)) throw error
+    }
+  }
 
 /** Other values that browsers send in `Origin`, for schemes other than http and https. */
 const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/

@@ -14,7 +14,7 @@ import {
   PixelChange,
   PixelDeletion,
 } from './pixelChanges.ts'
-import { pixelFor } from './pixelChecks.ts'
+import { pixelFor, requireScope } from './pixelChecks.ts'
 import { Pixel, type PixelRow, pixelAt, readPixel, selectPixels } from './pixels.ts'
 
 const Answer = Type.Object({ pixel: Pixel })
@@ -26,11 +26,13 @@ export const pixelRoutes =
   async (app) => {
     const { postgres, collectorUrl } = deps
     const config = { access: access.project }
+    const preValidation = requireScope(postgres)
 
     app.post(
       '/api/v1/pixel/create',
       {
         config: { ...config, sampleIds: { pixel: sampleIdentity.pixelId } },
+        preValidation,
         schema: {
           tags,
           operationId: 'createPixel',
@@ -100,6 +102,7 @@ export const pixelRoutes =
       '/api/v1/pixel/update',
       {
         config,
+        preValidation,
         schema: {
           tags,
           operationId: 'updatePixel',
@@ -116,18 +119,20 @@ export const pixelRoutes =
       '/api/v1/pixel/delete',
       {
         config,
+        preValidation,
         schema: {
           tags,
           operationId: 'deletePixel',
           summary: 'Delete a pixel',
-          description: 'Requires the project admin role.',
+          description:
+            'Requires the project admin role. Collection stops immediately. Stored events stay unless `events` is `delete`.',
           body: PixelDeletion,
           response: { 200: DeletedWithEvents },
         },
       },
       async ({ principal, body }) => {
-        await deletePixel(deps, principal, body)
-        return { deleted: true as const, events: body.events }
+        const events = await deletePixel(deps, principal, body)
+        return { deleted: true as const, events }
       },
     )
   }

@@ -12,7 +12,7 @@ import { ignoreFaults } from '../../ingest/ignored/ignoreRules.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { timeZone, timeZoneFault, utc } from '../../platform/timeZone.ts'
-import { EventsChoice } from '../accountSchemas.ts'
+import { EventsOption } from '../accountSchemas.ts'
 import { requestDeletion } from './eventDeletions.ts'
 import { type Project, readProject } from './projects.ts'
 
@@ -108,12 +108,7 @@ function requireIgnoredTraffic(change: ProjectChange): void {
 
 export const ProjectDeletion = strictObject({
   project_id: Id,
-  events: Type.Optional(
-    Type.Union(EventsChoice.anyOf, {
-      description:
-        '`keep` (default) keeps the stored events; `delete` removes them within minutes.',
-    }),
-  ),
+  events: EventsOption,
 })
 
 /** Deletes a project with its pixels, its keys and, with `events: 'delete'`, its events. Throws 403 and 404. */

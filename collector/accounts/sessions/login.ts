@@ -1,13 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { tokenSeconds } from '../../api/access/tokens.ts'
+import { oldAuthentication } from '../../api/http/deprecation.ts'
 import { access } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
 import { Credentials } from './sessions.ts'
 import { userWithPassword } from './signIn.ts'
-
-/** RFC 9745: the time since when the route is deprecated, in seconds since 1970. */
-const deprecated = `@${Date.UTC(2026, 0, 1) / 1000}`
 
 /** POST /auth/v1/login: the legacy way to a token (spec: Authentication 6). */
 export const loginRoutes =
@@ -35,7 +33,7 @@ export const loginRoutes =
         },
       },
       async (request, reply) => {
-        reply.header('deprecation', deprecated)
+        reply.headers(oldAuthentication)
         const { memberId } = await userWithPassword(deps, request, request.body, publicUrl)
         return {
           token: await tokens.sign(memberId),

@@ -113,8 +113,14 @@ export function createAuthenticate(
   }
 }
 
-/** Prefix of every API key. */
+/** Prefix of every API key; the mode of the key and `_` follow. */
 export const apiKeyPrefix = 'ff_'
+
+/** Whether a request names a test key, be it valid or not. */
+export function hasTestKey({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+  const { 'x-api-key': apiKey = headers.authorization?.replace(/^Bearer /i, '') } = headers
+  return apiKey?.toString().startsWith(`${apiKeyPrefix}test_`) === true
+}
 
 interface KeyRow {
   key_id: string

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { oldAuthentication } from '../http/deprecation.ts'
 import { ApiError, forbidden } from '../http/errors.ts'
 import type { Authenticate } from './authenticate.ts'
 import { requireKeyRole } from './permissions.ts'
@@ -101,8 +102,10 @@ async function authorize(
   const { takeTokens, noteKeyUse, sandboxTenant } = deps
   const principal = await identify(deps, access, request)
   request.askedBy = principal
-  if (principal.mode === 'test') reply.header('x-svc-mode', 'test')
-  if (principal.caller.kind === 'key') noteKeyUse(principal.caller.keyId)
+  if (principal.caller.kind === 'key') {
+    noteKeyUse(principal.caller.keyId)
+    if (!request.headers['x-api-secret']) reply.headers(oldAuthentication)
+  }
   if (access.to === 'key') {
     const isShare = principal.caller.kind === 'share'
     if (isShare) requireSharedRoute(request, principal)

@@ -323,7 +323,8 @@ describe('pixels', () => {
       updated_at: time,
       settings: { ...pixel.settings, drop_bots: true, retention_days: null },
     })
-    const gone = { pixel_id: pixel.pixel_id, events: 'keep' }
+    const gone = { pixel_id: pixel.pixel_id }
+    // Without `events`, the stored events stay.
     expect(await it.done(it.key, 'DELETE /api/v1/pixel/delete', gone)).toEqual({
       deleted: true,
       events: 'keep',
@@ -337,6 +338,19 @@ describe('pixels', () => {
     const example = readFileSync(joinPath(packageRoot, 'examples/plain.html'), 'utf8')
     expect(example).toContain(pixel.snippet.split('\n')[0])
     await waitFor('the script', async () => (await fetch(pixel.script_url)).ok)
+  })
+
+  test('a key of another project gets 401, whatever else is wrong in the body', async () => {
+    const key = await it.makeKey(await it.makeProject())
+    const { pixel_id, project_id } = it.demo
+    for (const [route, body] of [
+      ['POST /api/v1/pixel/create', { project_id, name: 7 }],
+      ['PUT /api/v1/pixel/update', { pixel_id, name: 7 }],
+      ['DELETE /api/v1/pixel/delete', { pixel_id, events: 'all' }],
+    ] as const) {
+      expect((await it.ask(key, route, body)).status, route).toBe(401)
+      expect((await it.ask(it.key, route, body)).status, route).toBe(400)
+    }
   })
 
   test('a project_id that is not the pixel’s finds no pixel', async () => {

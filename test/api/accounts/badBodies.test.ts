@@ -131,7 +131,10 @@ const routes: [string, Json, [string, Json][]][] = [
   [
     'DELETE /api/v1/pixel/delete',
     { pixel_id: id, events: 'keep' },
-    [...events, ['pixel_id', undefined]],
+    [
+      ['events', 'maybe'],
+      ['pixel_id', undefined],
+    ],
   ],
   [
     'POST /dashboard/session',

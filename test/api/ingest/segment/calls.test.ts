@@ -118,9 +118,9 @@ test('a visitor who guesses a messageId does not use up the id of a back end, no
   await call('track', { event, userId: 'bob', messageId, timestamp }, { writeKey: otherPixel })
   const filter = `event_data.name:eq:${event}`
   await rowOf(filter, otherPixel)
-  const rows = await waitFor('all', async () => {
+  const rows: Row[] = await waitFor('all', async () => {
     const found = await rowsOf(filter)
-    return found.length >= 4 ? found : null
+    return found.length >= 4 ? found : undefined
   })
   expect(rows).toHaveLength(4)
   expect(new Set(rows.map(({ event_id }) => event_id)).size).toBe(4)
