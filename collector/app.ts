@@ -1,3 +1,4 @@
+import { createServer, type RequestListener } from 'node:http'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { administrationRoutes, dashboardApiRoutes } from './accounts/accountsRoutes.ts'
 import { operatorRoutes } from './accounts/operator/operatorRoutes.ts'
@@ -50,11 +51,11 @@ import { statisticsRoutes } from './events/statistics/statisticsRoutes.ts'
 import { traceRoute } from './events/traceRoute.ts'
 import { visitorsRoutes } from './events/visitors/visitorsRoutes.ts'
 import { privacyRoutes } from './identity/privacy/privacyRoutes.ts'
+import { beaconsBeforeRouter } from './ingest/beacon/fastPath.ts'
 import { resendRoute } from './ingest/beacon/resendRoute.ts'
 import { ingestRoutes } from './ingest/ingestRoutes.ts'
 import type { Ingest } from './ingest/openIngest.ts'
 import { isSitePath } from './ingest/sitePaths.ts'
-import { takeBeaconsInFront } from './ingest/wire/fastPath.ts'
 import { shopRoutes } from './ops/demo/shopRoutes.ts'
 import { inTrace } from './platform/traceContext.ts'
 import type { Services } from './services.ts'
@@ -97,7 +98,6 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
   }
   if (demoPixel)
     await app.register(shopRoutes({ pixel: demoPixel, clickhouse: services.clickhouse.live }))
-  if (ingest) takeBeaconsInFront(app, ingest, config)
   return app
 }
 
@@ -158,19 +158,17 @@ async function mountActivation(app: FastifyInstance, services: Services) {
   await app.register(exportsRoutes(services))
 }
 
-/** An instance without routes: limits of connections and bodies, errors, and how bodies are read and checked. */
-function newInstance({ config, log, idleConnectionMs }: Services): FastifyInstance {
+/** An instance without routes: errors, and how bodies are read and checked. */
+function newInstance(services: Services): FastifyInstance {
+  const { config, log } = services
   const app = Fastify({
+    serverFactory: (route) => newServer(services, route),
     loggerInstance: log as FastifyBaseLogger,
     // One line per request would cost more than taking the beacon; /metrics counts them.
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     requestIdHeader: false,
     genReqId: () => crypto.randomUUID(),
-    connectionTimeout: idleConnectionMs,
-    requestTimeout: 30_000,
-    // How often connections are looked at whether they are over these times.
-    http: { connectionsCheckingInterval: 5_000 },
     bodyLimit: bodyBytesMax,
     // A client that does not read its answer must not hold up the end.
     forceCloseConnections: 'idle',
@@ -183,8 +181,6 @@ function newInstance({ config, log, idleConnectionMs }: Services): FastifyInstan
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
   })
-  app.server.maxConnections = config.connectionsMax
-  app.server.headersTimeout = headersTimeoutMs
   // Bodies are JSON; the ingest routes say for themselves what else they take.
   app.removeContentTypeParser('text/plain')
   app.addHook('onRequest', (request, reply, done) => {
@@ -202,5 +198,23 @@ function newInstance({ config, log, idleConnectionMs }: Services): FastifyInstan
 
 /** Most bytes of a body, where a route does not say otherwise. */
 const bodyBytesMax = 1024 * 1024
-/** A client that sends its headers slower than this is cut off. */
-const headersTimeoutMs = 10_000
+
+/** The HTTP server, with its limits of connections. A plain beacon is answered before `route`, the router. */
+function newServer({ config, log, idleConnectionMs, ingest }: Services, route: RequestListener) {
+  const server = createServer({
+    // A client that sends its headers or its request slower than this is cut off.
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    // How often connections are looked at whether they are over these times.
+    connectionsCheckingInterval: 5_000,
+  })
+  server.setTimeout(idleConnectionMs)
+  server.maxConnections = config.connectionsMax
+  const { trustedProxies } = config
+  const isOpen = () => server.listening
+  return server.on(
+    'request',
+    ingest ? beaconsBeforeRouter(ingest, { trustedProxies, log, route, isOpen }) : route,
+  )
+}

@@ -56,8 +56,6 @@ export interface Config {
   beaconsPerPixel: number
   /** FOOTFALL_IDENTIFIES_PER_IP, default 300: unsigned identifies a minute that one worker takes from one address; 0: any. */
   identifiesPerIp: number
-  /** FOOTFALL_FAST_READER, default false: workers read plain beacons before Node's HTTP parser (ingest/wire). */
-  fastReader: boolean
   /** FOOTFALL_RATE_LIMITS, default true: the data API's limits (collector/api/access/rateLimits.ts). */
   rateLimits: boolean
   /** FOOTFALL_METRICS_PORT, default none: a port of its own for /metrics, which PORT then has not. */
@@ -166,7 +164,6 @@ export function readConfig(env: Environment): Config {
     beaconsPerIp: integer(env, 'FOOTFALL_BEACONS_PER_IP', 1_000, 0, 10_000_000),
     beaconsPerPixel: integer(env, 'FOOTFALL_BEACONS_PER_PIXEL', 20_000, 0, 10_000_000),
     identifiesPerIp: integer(env, 'FOOTFALL_IDENTIFIES_PER_IP', 300, 0, 10_000_000),
-    fastReader: flag(env, 'FOOTFALL_FAST_READER', false),
     rateLimits: flag(env, 'FOOTFALL_RATE_LIMITS', true),
     metricsPort: env.FOOTFALL_METRICS_PORT
       ? integer(env, 'FOOTFALL_METRICS_PORT', 0, 1, 65_535)

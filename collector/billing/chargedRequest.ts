@@ -48,28 +48,22 @@ export async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
   usage: Omit<Usage, 'signal'>,
-  caller: Caller = callerOf(request),
 ): Promise<AdmittedRequest> {
   const signal = untilClosed(reply)
-  const charge = await billing.admit(caller, { ...usage, signal })
+  const charge = await billing.admit(callerOf(request), { ...usage, signal })
   request.charge = charge
-  return { signal, ...repeatOf(charge), billing, request, reply, usage, charge }
+  const { repeats } = charge
+  return {
+    signal,
+    repeatedWindow: repeats?.window ?? undefined,
+    isRepeat: repeats !== null,
+    billing,
+    request,
+    reply,
+    usage,
+    charge,
+  }
 }
-
-/** Admits a further page of the same answer, which `caller` charges under an id of its own. Throws like `admit`. */
-export async function admitFurther(
-  admitted: AdmittedRequest,
-  caller: Caller,
-): Promise<AdmittedRequest> {
-  const { billing, usage, signal } = admitted
-  const charge = await billing.admit(caller, { ...usage, signal })
-  return { ...admitted, ...repeatOf(charge), charge }
-}
-
-const repeatOf = ({ repeats }: Charge) => ({
-  repeatedWindow: repeats?.window ?? undefined,
-  isRepeat: repeats !== null,
-})
 
 /** The records that a route has read, before the first byte of its answer. */
 export interface ReadRecords {
@@ -99,16 +93,8 @@ export interface Settled {
  * Charges the records of the response, and sets X-Footfall-Charged and X-Footfall-Request-Id. Throws like `admit`,
  * with exact budgets and limits. A client that has disconnected is not charged.
  */
-export async function settle(admitted: AdmittedRequest, page: ReadRecords): Promise<Settled> {
-  const { request, reply } = admitted
-  const settled = await settleFurther(admitted, page)
-  reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', settled.charged)
-  return settled
-}
-
-/** Charges the records of a further page, whose answer has begun. */
-export async function settleFurther(
-  { billing, request, usage, charge }: AdmittedRequest,
+export async function settle(
+  { billing, request, reply, usage, charge }: AdmittedRequest,
   page: ReadRecords,
 ): Promise<Settled> {
   const { records, meter = usage.meter, window } = page
@@ -120,6 +106,7 @@ export async function settleFurther(
     ...(charge.isRepeatable && page.hashes && { hashes: await page.hashes() }),
   })
   await billing.recordLook(request, { meter, records, projectId: usage.projectId })
+  reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
   return { charged, rows: charge.deliver(rows) }
 }
 

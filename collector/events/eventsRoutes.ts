@@ -17,7 +17,6 @@ import type { ReadDeps } from './query/readDeps.ts'
 import { readPage } from './query/readPage.ts'
 import { readScope } from './query/scopeQuery.ts'
 import { sendRows } from './query/sendRows.ts'
-import { createSendPages, requireSeveral } from './severalPages.ts'
 
 /** The tier whose events are counted (spec: counts exist for web_event only). */
 const countsTier: Tier = 'web_event'
@@ -33,8 +32,6 @@ const countsTier: Tier = 'web_event'
  * - readPage runs the query. It returns bytes of rows that are not read yet, and their number.
  * - settle charges that number and releases the rows.
  * - sendRows sends them. `after` and `headers` give the metadata of JSON and other formats.
- *
- * severalPages.ts sends several pages in one answer.
  */
 export const eventsRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
@@ -46,7 +43,6 @@ export const eventsRoutes =
       deps.now,
       deps.clickhouse.live.placement,
     )
-    const sendPages = createSendPages(deps, cursors)
     const config = {
       access: {
         to: 'key',
@@ -72,23 +68,9 @@ export const eventsRoutes =
             (cursor) => cursors.read(organizationId, cursor),
           )
           const format = negotiateFormat(request.headers.accept)
-          const { query } = request
-          const isSeveral = query.pages !== undefined && query.pages > 1
-          if (isSeveral) requireSeveral(format, draftPlan)
           const scope = await deps.scopeOf(principal, requestedScope, actionOf(tier))
           const complete = await completeUntil(principal, scope)
           const readable = readableWindow(draftPlan, complete)
-
-          if (isSeveral) {
-            const plan = {
-              ...draftPlan,
-              scope,
-              window: readable,
-              sampleNames,
-              completeUntil: complete,
-            }
-            return sendPages(request, reply, { tier, meter, plan, query })
-          }
 
           const admitted = await admit(deps.billing, request, reply, {
             meter,

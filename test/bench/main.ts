@@ -8,7 +8,6 @@ import { cursor } from './cursor.ts'
 import { dashboard } from './dashboard.ts'
 import { delivery } from './delivery.ts'
 import { exports } from './exports.ts'
-import { fastReader } from './fastReader.ts'
 import { formsOfPages } from './forms.ts'
 import { growth } from './growth.ts'
 import { identity } from './identity.ts'
@@ -48,7 +47,6 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   batch,
   latency,
   'ingest-cost': ingestCost,
-  'fast-reader': fastReader,
   ship,
   nats: natsLog,
   imports,

@@ -134,36 +134,14 @@ export interface PageMeta {
   next_cursor?: string
 }
 
-/** Reads an answer of one page, or of one page a line; keeps the metadata of its pages alone. */
-export const drainPages = (
+/** Reads a page as JSON, and keeps only its metadata. */
+export const drainPage = async (
   address: URL,
   headers: IncomingHttpHeaders,
-): Promise<{ bytes: number; metas: PageMeta[] }> =>
-  ask(address, 'GET', headers, [], async (answer) => {
-    let bytes = 0
-    let end: Buffer = Buffer.alloc(0)
-    const metas: PageMeta[] = []
-    const keep = (part: Buffer) => {
-      end = Buffer.concat([end, part.subarray(-endBytes)]).subarray(-endBytes)
-    }
-    const endPage = () => {
-      const text = end.toString()
-      metas.push(JSON.parse(text.slice(text.lastIndexOf('"meta":') + '"meta":'.length, -1)))
-      end = Buffer.alloc(0)
-    }
-    for await (const piece of answer as AsyncIterable<Buffer>) {
-      bytes += piece.length
-      let from = 0
-      for (let at = piece.indexOf(0x0a); at !== -1; at = piece.indexOf(0x0a, from)) {
-        keep(piece.subarray(from, at))
-        endPage()
-        from = at + 1
-      }
-      keep(piece.subarray(from))
-    }
-    if (end.length > 0) endPage()
-    return { bytes, metas }
-  })
+): Promise<{ bytes: number; meta: PageMeta }> => {
+  const { bytes, end } = await drain(address, 'GET', headers)
+  return { bytes, meta: JSON.parse(end.slice(end.lastIndexOf('"meta":') + '"meta":'.length, -1)) }
+}
 
 function ask<T>(
   address: URL,

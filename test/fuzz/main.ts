@@ -40,7 +40,7 @@ async function main({ run, what, count }: (typeof fuzzers)[string]): Promise<voi
     console.error(`+${((Date.now() - startedAt) / 1000).toFixed(1)} s ${line}`)
   const seed = flags.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(flags.seed)
   // All come from one address, and the limits on addresses have tests of their own.
-  const env = { FOOTFALL_IDENTIFIES_PER_IP: '0', FOOTFALL_FAST_READER: 'true' }
+  const env = { FOOTFALL_IDENTIFIES_PER_IP: '0' }
   const service = await startService({ env })
   try {
     const faults = await run({

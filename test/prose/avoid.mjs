@@ -73,6 +73,11 @@ export const avoid = [
       /\butili[sz]e(s|d)?\b|\bin order to\b|\bsimply\b|\bjust\b|\bobviously\b|\bof course\b|\beasily\b/,
     use: 'use, to, or nothing',
   },
+  {
+    words:
+      /\b(recieve|seperate|occured|teh|adress|wich|dependant|existant|definately|neccessary|succesful|untill|lenght|begining)\w*\b/,
+    use: 'the right spelling',
+  },
 ]
 
 /** The most words of a sentence. */

@@ -6,17 +6,12 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { TextlintKernel } from '@textlint/kernel'
-import markdown from '@textlint/textlint-plugin-markdown'
-import misspellings from 'textlint-rule-common-misspellings'
-import terminology from 'textlint-rule-terminology'
 import { proseOf } from './extract.mjs'
 import { findingsOf, longSentences, wordsOf } from './findings.mjs'
-import { plainWords } from './plainWords.mjs'
-import { terms } from './terms.mjs'
+import { textsOfMarkdown } from './markdown.mjs'
+import { misspelledNames } from './terms.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const kernel = new TextlintKernel()
 
 /** Guides of other projects, generated figures, and lists that tests read. */
 const isLeftOut =
@@ -33,7 +28,7 @@ const remaining = JSON.parse(read('test/prose/remaining.json'))
 const counts = {}
 const findings = []
 for (const path of tracked) {
-  if (path.endsWith('.md')) await lintMarkdown(path)
+  if (path.endsWith('.md')) lintMarkdown(path)
   else if (/\.(ts|tsx|mjs)$/.test(path)) lintSource(path)
 }
 
@@ -71,26 +66,10 @@ function count(kind, text, messages) {
   of.findings += messages.length
 }
 
-async function lintMarkdown(path) {
+function lintMarkdown(path) {
   const source = path === 'CHANGELOG.md' ? unreleasedOf(read(path)) : read(path)
-  const paragraphs = []
-  const { messages } = await kernel.lintText(source, {
-    ext: '.md',
-    filePath: path,
-    plugins: [{ pluginId: 'markdown', plugin: markdown.default ?? markdown }],
-    rules: [
-      { ruleId: 'terminology', rule: terminology, options: { defaultTerms: false, terms } },
-      { ruleId: 'misspellings', rule: misspellings.default ?? misspellings },
-      {
-        ruleId: 'plain-words',
-        rule: plainWords,
-        options: { seen: (text) => paragraphs.push(text) },
-      },
-    ],
-  })
-  for (const { line, message } of messages) findings.push({ path, line, kind: 'Markdown', message })
-  for (const text of paragraphs) count('Markdown', text, [])
-  counts.Markdown.findings += messages.length
+  for (const { text, line } of textsOfMarkdown(source))
+    add(path, line, 'Markdown', text, misspelledNames(text))
 }
 
 /** The part of the change log that is not released yet. Released parts stay as they were. */
@@ -109,8 +88,8 @@ function lintSource(path) {
     add(path, line, isTest ? 'test comments' : 'comments', text)
 }
 
-function add(path, line, kind, text) {
-  const messages = findingsOf(text)
+function add(path, line, kind, text, others = []) {
+  const messages = [...findingsOf(text), ...others]
   for (const message of messages) findings.push({ path, line, kind, message })
   count(kind, text, messages)
 }

@@ -1,5 +1,5 @@
-/** Names as their owners spell them, for textlint-rule-terminology. */
-export const terms = [
+/** Names as their owners spell them. */
+const names = [
   'ClickHouse',
   'PostgreSQL',
   'JavaScript',
@@ -12,5 +12,19 @@ export const terms = [
   'Shopify',
   'Docker',
   'Kubernetes',
-  ['Node\\.?js', 'Node.js'],
+  'Node.js',
 ]
+
+const patterns = names.map((name) => ({
+  name,
+  // Not within an address, a path or a name of a package.
+  words: new RegExp(`(?<![\\w./@:-])${name.replace('.', '\\.?')}(?![\\w/:-]|\\.\\w)`, 'gi'),
+}))
+
+/** Returns messages about names that are spelled in another way. */
+export const misspelledNames = (text) =>
+  patterns.flatMap(({ name, words }) =>
+    [...text.matchAll(words)]
+      .filter(([match]) => match !== name)
+      .map(([match]) => `"${match}": write ${name}`),
+  )

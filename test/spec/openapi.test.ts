@@ -2,7 +2,6 @@
 import Ajv2020 from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fingerprintOf } from '../../collector/api/client/document.ts'
 import { visitorTiers } from '../../collector/events/visitors/visitorsRequest.ts'
 import { resolveRefs } from '../harness/openapi.ts'
 import { samples } from './samples.ts'
@@ -160,27 +159,6 @@ test('what every route answers to those it serves and to those it refuses is as 
       }
     }
   }
-})
-
-test('other types have another fingerprint, other words have not', () => {
-  const changed = (change: (copy: OpenApi) => unknown) => {
-    const copy = structuredClone(document)
-    change(copy)
-    return fingerprintOf(copy) !== fingerprintOf(document)
-  }
-  const organization = ({ paths }: OpenApi) => paths['/api/v1/organization']!.get!
-  const answer = (copy: OpenApi) =>
-    organization(copy).responses[200]!.content!['application/json']!.schema
-  expect(changed((copy) => Object.assign(organization(copy), { summary: 'Other', tags: [] }))).toBe(
-    false,
-  )
-  expect(changed((copy) => Object.assign(answer(copy), { description: 'Other' }))).toBe(false)
-  expect(changed((copy) => Object.assign(organization(copy), { operationId: 'other' }))).toBe(true)
-  expect(changed((copy) => Object.assign(answer(copy), { required: [] }))).toBe(true)
-  // A member with the name of an OpenAPI keyword is a member like others.
-  expect(changed((copy) => Object.assign(answer(copy), { properties: { description: {} } }))).toBe(
-    true,
-  )
 })
 
 test('every page of a list has one list, which the client goes through', () => {

@@ -31,11 +31,6 @@ export interface QueryExecutor {
   sharedRows<Row>(query: Query): Promise<Row[]>
   /** Runs a query and returns its bytes unparsed. */
   stream(query: Query | ListQuery, format: OutputFormat): Promise<ResultStream>
-  /**
-   * Runs a query and returns its bytes while ClickHouse still reads. The stream ends in an error if the query fails
-   * later, so its reader must not use an incomplete result.
-   */
-  streamWhileRead(query: Query, format: OutputFormat): Promise<ResultStream['body']>
   /** Returns an executor on one of the servers (ClickHouse.shards), with the same limits. */
   through(server: ClickHouse): QueryExecutor
 }
@@ -74,9 +69,6 @@ const concurrencyLimits: Record<Effort, ConcurrencyLimits> = {
  * alias.)
  */
 const scanNiceness = 19
-
-/** Errors before the first MiB still get their own status. */
-const whileRead = { wait_end_of_query: 0, buffer_size: 1024 * 1024 }
 
 /**
  * The most bytes, as ClickHouse counts them, of a result that this process parses. It has them several times: as text, as
@@ -204,10 +196,6 @@ function openQueryExecutor(
     signal,
     through,
     stream: (query, format) => stream(server, query, format),
-    async streamWhileRead(query, format) {
-      const { body } = await stream(server, query, format, whileRead)
-      return body
-    },
     rows: (query) => rows(server, query, own),
     sharedRows: <Row>(query: Query) =>
       shared(server, JSON.stringify([owner, query.sql, query.params]), () =>

@@ -1,5 +1,5 @@
-/** What `footfall/client` offers. The routes' own types are generated (api.d.ts); here is what is made of them. */
-import type { operations } from './api.d.ts'
+/** What `footfall/client` offers. Types of routes are in api.d.ts, which `npm run build` generates. */
+import type { Operations } from './api.d.ts'
 
 export type * from './api.d.ts'
 
@@ -52,19 +52,13 @@ export declare const ApiError: new (
 ) => ApiError
 
 /** Names of operations: `operationId` in /openapi.json. */
-export type OperationId = keyof operations
+export type OperationId = keyof Operations
 
 /** All parameters of an operation in one object: those of its path, its query and its body. */
-export type Params<Id extends OperationId> = Given<operations[Id]['parameters']['path']> &
-  Given<operations[Id]['parameters']['query']> &
-  Given<operations[Id] extends { requestBody?: infer Body } ? JsonOf<NonNullable<Body>> : never>
+export type Params<Id extends OperationId> = OrUndefined<Operations[Id]['params']>
 
 /** What an operation answers: its JSON, nothing for 204, and the `Response` itself where it is anything else. */
-export type Answer<Id extends OperationId> = [JsonOf<Success<Id>>] extends [never]
-  ? 204 extends keyof operations[Id]['responses']
-    ? undefined
-    : Response
-  : JsonOf<Success<Id>>
+export type Answer<Id extends OperationId> = Operations[Id]['answer']
 
 /** One call. Throws `ApiError`. */
 export interface Method<P, A> {
@@ -103,16 +97,10 @@ type Args<P> =
   Record<never, never> extends P
     ? [params?: P, options?: CallOptions]
     : [params: P, options?: CallOptions]
-type Given<T> = [NonNullable<T>] extends [never]
-  ? Record<never, never>
-  : OrUndefined<NonNullable<T>>
 /** What may be left out may be undefined as well. */
 type OrUndefined<T> = {
   [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K]
 }
-type Success<Id extends OperationId> =
-  operations[Id]['responses'][keyof operations[Id]['responses'] & (200 | 201 | 202)]
-type JsonOf<T> = T extends { content: { 'application/json': infer Json } } ? Json : never
 type ItemOf<Page> = {
   [K in keyof Page]-?: Page[K] extends readonly (infer Item)[] ? Item : never
 }[keyof Page]

@@ -1,6 +1,4 @@
-/** What of the service's OpenAPI document the generated files are made of: for `npm run client:types` and its test. */
-import { createHash } from 'node:crypto'
-
+/** The parts of the service's OpenAPI document from which the clients' files are made. */
 export interface Document {
   paths: Record<string, Record<string, Operation>>
   components?: { schemas?: Schemas }
@@ -26,7 +24,7 @@ interface Parameter {
 export interface Schema {
   $ref?: string
   type?: string | string[]
-  description?: string
+  description?: string | undefined
   properties?: Record<string, Schema>
   required?: string[]
   additionalProperties?: boolean | Schema
@@ -91,29 +89,3 @@ export interface Members {
 
 /** The name of the shared schema that a `$ref` names. */
 export const nameIn = ($ref: string): string => $ref.split('/').at(-1)!
-
-/** A hash of all that types come from, however it is worded and in whatever order members stand. */
-export function fingerprintOf({ paths, components }: Document): string {
-  const { schemas } = components ?? {}
-  return createHash('sha256')
-    .update(JSON.stringify(canonical({ paths, schemas })))
-    .digest('hex')
-}
-
-/** What no type comes from: words, and bounds of values. */
-const untyped = new Set(
-  `summary description tags security example examples title externalDocs deprecated default format pattern
-  minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems
-  minProperties maxProperties`.split(/\s+/),
-)
-/** Where keys are names of the API, and words of OpenAPI's own are names like others. */
-const maps = new Set(['properties', 'schemas', 'paths', 'responses', 'headers', 'content'])
-
-function canonical(value: unknown, isMap = false): unknown {
-  if (Array.isArray(value)) return value.map((item) => canonical(item))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.entries(value)
-    .filter(([key]) => isMap || !(untyped.has(key) || key.startsWith('x-')))
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, inner]) => [key, canonical(inner, !isMap && maps.has(key))])
-}

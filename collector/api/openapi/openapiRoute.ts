@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Document } from './document.ts'
-import { addExamples, readExamples } from './examples.ts'
+import { addExamples } from './examples.ts'
 import { describeParameters } from './parameters.ts'
 import { shareSchemas } from './sharedSchemas.ts'
 
@@ -9,7 +9,7 @@ const open = { schema: { hide: true }, config: { access: { to: 'anyone' } } } as
 /** The OpenAPI document of all routes, with examples. Complete once the application is ready. */
 export function describedRoutes(app: FastifyInstance): Document {
   const document = app.swagger() as unknown as Document
-  addExamples(document, readExamples())
+  addExamples(document)
   describeParameters(document)
   return document
 }

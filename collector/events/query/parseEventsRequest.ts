@@ -31,7 +31,6 @@ export interface ParsedRequest<Plan extends Selection> {
 
 const limitDefault = 100
 export const limitMax = 10_000
-const pagesMax = 100
 
 /** The parameters of GET /api/v3/events/{tier}. */
 export const EventsQuery = strictObject({
@@ -45,19 +44,7 @@ export const EventsQuery = strictObject({
       minimum: 1,
       maximum: limitMax,
       default: limitDefault,
-      description:
-        'Maximum number of rows in a page. To export all events, set limit=10000 and pages=100, and follow next_cursor.',
-    }),
-  ),
-  pages: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: pagesMax,
-      default: 1,
-      description:
-        'Maximum number of pages in the answer. Above 1, the answer is application/x-ndjson. Each line is then a page ' +
-        'with rows and meta, as in a JSON answer, and is charged before it is sent. An answer may end after fewer ' +
-        'pages: continue with the last next_cursor. Not for CSV, Arrow, Parquet and order=received.',
+      description: 'Maximum number of rows in a page. An archive exports all events.',
     }),
   ),
   select: Type.Optional(Select),

@@ -163,7 +163,7 @@ function plainRows(
 }
 
 /** Returns the key of a JSON row whose columns contain it. */
-export function keyOfRow(bytes: Buffer, order: Order): RowKey {
+function keyOfRow(bytes: Buffer, order: Order): RowKey {
   const row = JSON.parse(bytes.toString()) as {
     ts_millis: number
     received_at: string
@@ -208,7 +208,7 @@ async function leadingRows(
 }
 
 /** A socket returns 64 KiB at a time. Larger pieces are fewer HTTP chunks, which the client parses faster. */
-export const pieceBytesDefault = 256 * 1024
+const pieceBytesDefault = 256 * 1024
 
 /** How rows are separated in a stream of bytes, and how the answer joins them. */
 interface Joining {

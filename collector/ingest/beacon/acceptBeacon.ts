@@ -53,7 +53,7 @@ export interface AcceptedBeacon {
 }
 
 /**
- * Accepts a beacon. All ways in call it: wire/fastPath.ts, beaconRoutes.ts, resendRoute.ts and
+ * Accepts a beacon. All ways in call it: fastPath.ts, beaconRoutes.ts, resendRoute.ts and
  * segment/segmentRoutes.ts. Its steps:
  *
  *   1. Who sends: the pixel, a verified back end or a browser, the origin, the rate limits.

@@ -3,12 +3,19 @@ import { beaconBytesMax } from '../../../schemas/beacon.ts'
 import { namesSeveralHosts } from '../../api/http/hostHeader.ts'
 
 /** The headers that identify the sender of a beacon and its page. */
-export const beaconHeaders = [
-  ...(['user-agent', 'accept-language', 'cookie', 'origin', 'referer', 'sec-fetch-site'] as const),
-  ...(['sec-gpc', 'dnt', 'x-forwarded-for', 'x-forwarded-proto'] as const),
-]
+type BeaconHeader =
+  | 'user-agent'
+  | 'accept-language'
+  | 'cookie'
+  | 'origin'
+  | 'referer'
+  | 'sec-fetch-site'
+  | 'sec-gpc'
+  | 'dnt'
+  | 'x-forwarded-for'
+  | 'x-forwarded-proto'
 
-export type BeaconHeaders = { [Name in (typeof beaconHeaders)[number]]?: IncomingHttpHeaders[Name] }
+export type BeaconHeaders = { [Name in BeaconHeader]?: IncomingHttpHeaders[Name] }
 
 /** The parts of a request that acceptBeacon needs; Fastify's requests have them. */
 export interface BeaconRequest {
@@ -19,10 +26,8 @@ export interface BeaconRequest {
   log: { error(error: unknown, message: string): void }
 }
 
+/** The Content-Type of plain beacons. */
 const plainType = /^(?:text\/plain|application\/json)(?:;|$)/
-
-/** Whether beacons may have this Content-Type. */
-export const isBeaconType = (type: string | undefined): boolean => plainType.test(type ?? '')
 
 /**
  * Whether a request is a beacon that does not need the router: not chunked, not compressed, without a key,
@@ -34,5 +39,5 @@ export const isPlainBeacon = ({ url, method, headers, rawHeaders }: IncomingMess
   Number(headers['content-length']) <= beaconBytesMax &&
   headers['content-encoding'] === undefined &&
   headers['x-api-key'] === undefined &&
-  isBeaconType(headers['content-type']) &&
+  plainType.test(headers['content-type'] ?? '') &&
   !namesSeveralHosts(rawHeaders)

@@ -20,7 +20,7 @@ const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAIC
 const skipValidation = () => (value: unknown) => ({ value })
 
 /**
- * Passes on a beacon that the fast path (wire/fastPath.ts) has read and refused: restores its body and error, so that
+ * Passes on a beacon that the fast path (fastPath.ts) has read and refused: restores its body and error, so that
  * the error handler answers it. The route itself handles the beacons that the fast path does not take.
  */
 function restoreRefused(

@@ -1,6 +1,7 @@
 /**
  * Builds dist/: the collector's processes (one bundle each with shared chunks), pixel, client, dashboard and
- * guides.
+ * guides. Also writes the clients' types into the sources. `--operations` (`npm run client:operations`) writes
+ * api/client/operations.ts as well, which Git has.
  */
 import { readFileSync } from 'node:fs'
 import { copyFile, cp } from 'node:fs/promises'
@@ -10,7 +11,7 @@ import { build, stop } from 'esbuild'
 import { buildPixel } from '../../../pixel/build.mjs'
 import { buildDashboard } from '../../dashboard/build.mjs'
 import { newDraft, publish } from './builds.mjs'
-import { handOver } from './node.mjs'
+import { handOver, run } from './node.mjs'
 
 const at = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 
@@ -31,13 +32,14 @@ const optional = [
  */
 const external = [...Object.keys(dependencies).filter((name) => name !== 'typebox'), ...optional]
 
-export async function buildAll() {
+export async function buildAll({ writesOperations = false } = {}) {
   const draft = newDraft()
   await build({
     entryPoints: [
       'main',
       'worker',
       'cli',
+      'describeApi',
       'platform/clickhouse/localServer',
       'platform/postgres/localServer',
     ].map((entry) => at(`collector/${entry}.ts`)),
@@ -64,13 +66,19 @@ export async function buildAll() {
     target: 'es2022',
     logLevel: 'warning',
   })
-  await copyFile(at('collector/api/client/client.d.ts'), join(draft, 'client/index.d.ts'))
-  await copyFile(at('collector/api/client/api.d.ts'), join(draft, 'client/api.d.ts'))
   await buildPixel({ outDir: join(draft, 'pixel') })
   await buildDashboard({ outDir: join(draft, 'dashboard') })
+  await run(process.execPath, [
+    at('collector/ops/launch/generateClient.mjs'),
+    join(draft, 'collector/describeApi.js'),
+    ...(writesOperations ? ['--operations'] : []),
+  ])
+  await copyFile(at('collector/api/client/client.d.ts'), join(draft, 'client/index.d.ts'))
+  await copyFile(at('collector/api/client/api.d.ts'), join(draft, 'client/api.d.ts'))
   // The content of /docs: the guides, and the examples that they link.
+  const isShown = (path) => !path.endsWith('footfall/operations.py')
   for (const folder of ['collector/docs', 'examples'])
-    await cp(at(folder), join(draft, folder), { recursive: true })
+    await cp(at(folder), join(draft, folder), { recursive: true, filter: isShown })
   // Otherwise esbuild's helper process would run as long as this process, which may become the service.
   stop()
   publish(draft)
@@ -78,5 +86,5 @@ export async function buildAll() {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await handOver()
-  await buildAll()
+  await buildAll({ writesOperations: process.argv.includes('--operations') })
 }

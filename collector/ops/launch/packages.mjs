@@ -67,6 +67,9 @@ const packages = {
   },
 }
 
+/** Generated files that a package has in dist/ already. */
+const inDist = [at('collector/api/client/api.d.ts')]
+
 /** Packs all packages into a directory, from dist/ as `npm run build` left it. Returns the names of the files. */
 export function packAll(directory) {
   mkdirSync(directory, { recursive: true })
@@ -74,7 +77,11 @@ export function packAll(directory) {
     const folder = mkdtempSync(join(tmpdir(), `${name}-`))
     try {
       for (const [from, to] of Object.entries(files))
-        cpSync(at(from), join(folder, to), { recursive: true, dereference: true })
+        cpSync(at(from), join(folder, to), {
+          recursive: true,
+          dereference: true,
+          filter: (path) => !inDist.includes(path),
+        })
       if (name !== 'footfall') nameItself(folder, name)
       cpSync(at('LICENSE'), join(folder, 'LICENSE'))
       if (!files['README.md'])

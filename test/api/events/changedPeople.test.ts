@@ -11,7 +11,6 @@ import {
   parseEventsRequest,
 } from '../../../collector/events/query/parseEventsRequest.ts'
 import { readEventHashes, readPage } from '../../../collector/events/query/readPage.ts'
-import { readPages } from '../../../collector/events/query/readPages.ts'
 import type { EventsPlan } from '../../../collector/events/query/selection.ts'
 import { readVisitors } from '../../../collector/events/visitors/visitors.ts'
 import {
@@ -139,17 +138,6 @@ test.each<[Format, Row]>([
 test('a request is busy if people change at every try', async () => {
   const reading = readPage(changing(1_000), planOf({ select }), 'json', repeatable)
   await expect(reading).rejects.toMatchObject({ status: 503, error: 'busy' })
-})
-
-test('several pages: rows and charges are of the same people', async () => {
-  const plan = planOf({ select, limit: '2' })
-  const found: { answer: string; hashes: readonly string[] }[] = []
-  for await (const page of readPages(changing(2), plan, 5, repeatable)) {
-    const answer = page.rows.map(({ bytes }) => bytes.toString()).join('')
-    found.push({ answer, hashes: page.hashes! })
-  }
-  expect(found.map(({ answer }) => peopleIn(answer))).toEqual([[one], [one]])
-  expect(found.flatMap(({ hashes }) => hashes)).toEqual(await hashesNow({ ...plan, limit: 3 }))
 })
 
 test('visitors: rows and charge are of the same people', async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Answer, converse } from '../../fuzz/converse.ts'
 import {
   beaconOf,
   chrome,
@@ -10,6 +9,7 @@ import {
   readEvent,
   readRows,
 } from '../../harness/api.ts'
+import { type Answer, converse } from '../../harness/converse.ts'
 import { type Answering, waitFor } from '../../harness/service.ts'
 import { openTenant } from '../../harness/sharedApp.ts'
 
@@ -30,7 +30,7 @@ function flood({ url, demo }: Answering, addresses: readonly string[]): Promise<
     const connection = n === addresses.length - 1 ? 'close' : 'keep-alive'
     return `POST /e HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${ip}\r\nUser-Agent: ${chrome}\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\nConnection: ${connection}\r\n\r\n${body}`
   })
-  return converse(Number(new URL(url).port), '', [requests.join('')], {
+  return converse(Number(new URL(url).port), [requests.join('')], {
     betweenWritesMs: 0,
     silentMs: 60_000,
   })

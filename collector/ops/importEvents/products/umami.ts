@@ -12,7 +12,6 @@ import {
   skip,
   textOf,
 } from './product.ts'
-import { withEventsOfDump } from './umamiDump.ts'
 
 /** Umami stores short names of browsers; these are the names that Footfall shows. */
 const browsers: Readonly<Record<string, string>> = {
@@ -39,7 +38,7 @@ const devices: Readonly<Record<string, string>> = {
   tablet: 'tablet',
 }
 
-/** Umami 2: the table website_event as CSV, or a plain dump of its PostgreSQL database. */
+/** Umami 2: the table website_event as CSV, with columns of session and event_data (collector/docs/migrating.md). */
 export function createUmami(options: ProductOptions): Product {
   const { site, host } = options
   if (!isUuid(site))
@@ -54,15 +53,12 @@ export function createUmami(options: ProductOptions): Product {
       ['hostname, url_path, url_query', 'page_url; --host names the host of events without one'],
       ['referrer_domain, referrer_path, referrer_query', 'referrer_url'],
       ['event_type 1', 'page_view with page_title'],
-      ['event_type 2', 'custom with event_name; event_data of a dump are the properties'],
+      ['event_type 2', 'custom with event_name; event_data, a JSON object, are the properties'],
       ['other event types', 'skipped'],
-      ['browser, os, device, screen', 'device columns; in a dump from session'],
+      ['browser, os, device, screen', 'device columns'],
       ['country, region or subdivision1, city, language', 'country, region, city, language'],
     ],
-    open: async (path, format) =>
-      /\.sql(\.gz|\.zst|\.zstd)?$/i.test(path)
-        ? withEventsOfDump(await openFile(path, 'ndjson'), site.toLowerCase())
-        : openFile(path, format),
+    open: openFile,
     rowsOf: (record) => [rowOf(record, site.toLowerCase(), host)],
   }
 }
@@ -101,11 +97,24 @@ function eventOf(record: ProductRecord, page_url: string): ProductRecord | { unr
       ...present({ page_url, title: record.page_title, referrer_url: referrerUrl(record) }),
     }
   if (type !== '2') return skip(`Footfall has no event for event_type ${type.slice(0, 20)}`)
-  const properties = isObject(record.event_data) ? record.event_data : {}
+  const properties = propertiesOf(record.event_data)
+  if (!properties) return skip('event_data is not a JSON object')
   const name = textOf(record.event_name)
   const tag = textOf(record.tag)
   const all = tag ? { ...properties, tag } : properties
   return { event_type: 'custom', event_data: { url: page_url, name, properties: all } }
+}
+
+/** The properties of an event: none, an object, or its text in CSV; null for anything else. */
+function propertiesOf(data: unknown): ProductRecord | null {
+  if (data === undefined || data === null) return {}
+  if (isObject(data)) return data
+  try {
+    const read: unknown = JSON.parse(String(data))
+    return isObject(read) ? read : null
+  } catch {
+    return null
+  }
 }
 
 function referrerUrl(record: ProductRecord): string | undefined {

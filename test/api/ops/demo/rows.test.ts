@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { converse } from '../../../fuzz/converse.ts'
+import { converse } from '../../../harness/converse.ts'
 import { openTenants, type Tenants } from '../../../harness/tenants.ts'
 import { eventOf } from '../../events/harness.ts'
 
@@ -44,7 +44,6 @@ test('the shop reads its own pixel’s rows and no others, unbilled, and not too
     `GET /demo/rows?event_id=${ids} HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\n\r\n`
   const asked = await converse(
     Number(new URL(tenants.service.url).port),
-    '',
     [request('keep-alive').repeat(59) + request('close')],
     { betweenWritesMs: 0, silentMs: 60_000 },
   )

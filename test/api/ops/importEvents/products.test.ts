@@ -185,21 +185,73 @@ test('Umami: website_event as CSV', async () => {
   ])
 })
 
-test('Umami: a dump has the columns of the session and the data of events', async () => {
+/** The query of the guide, whose result \\copy writes as CSV. */
+const queryOfGuide = (): string => {
+  const guide = readFileSync(join(packageRoot, 'collector/docs/migrating.md'), 'utf8')
+  const [, query] = /\\copy \((SELECT .*?)\) TO 'umami.csv'/.exec(guide)!
+  return query!.replace('WEBSITE_ID', site)
+}
+
+/** What Umami stores about a visit. */
+const umamiTables = `
+  CREATE SCHEMA umami;
+  SET search_path = umami;
+  CREATE TABLE session (session_id uuid, website_id uuid, browser text, os text, device text, screen text,
+    language text, country text, region text, city text, created_at timestamptz, distinct_id text);
+  CREATE TABLE website_event (event_id uuid, website_id uuid, session_id uuid, created_at timestamptz, url_path text,
+    url_query text, referrer_path text, referrer_query text, referrer_domain text, page_title text,
+    event_type integer, event_name text, visit_id uuid, tag text, hostname text);
+  CREATE TABLE event_data (event_data_id uuid, website_id uuid, website_event_id uuid, data_key text,
+    string_value text, number_value numeric(19,4), date_value timestamptz, data_type integer, created_at timestamptz);
+  INSERT INTO session VALUES ('9d0c9a52-8a7e-5b2b-9d3c-1a2b3c4d5e6f', '${site}', 'ios', 'iOS', 'mobile', '390x844',
+    'de-DE', 'DE', 'DE-BE', 'Berlin', '2024-03-10 12:00:00.25+00', NULL);
+  INSERT INTO website_event (event_id, website_id, session_id, created_at, url_path, page_title, event_type, event_name, hostname)
+  SELECT ('018e2a60-0000-7000-8000-00000000000' || n)::uuid,
+    CASE n WHEN 3 THEN 'ffffffff-6f0d-4a53-9c7c-1d1f7d6c2b10' ELSE '${site}' END::uuid,
+    '9d0c9a52-8a7e-5b2b-9d3c-1a2b3c4d5e6f', '2024-03-10 12:00:00.25+00'::timestamptz + n * interval '1 second',
+    '/copied', 'A "title", new', CASE n WHEN 2 THEN 2 ELSE 1 END, CASE n WHEN 2 THEN 'signup' END, 'shop.example'
+  FROM generate_series(1, 3) n;
+  INSERT INTO event_data (website_event_id, data_key, string_value, number_value, data_type)
+  VALUES ('018e2a60-0000-7000-8000-000000000002', 'plan', 'pro', NULL, 1),
+    ('018e2a60-0000-7000-8000-000000000002', 'price', '59.9', 59.9, 2),
+    ('018e2a60-0000-7000-8000-000000000002', 'newsletter', 'true', NULL, 3)`
+
+test('Umami: the query of the guide has the columns of the session and the data of events', async () => {
+  const client = await importing.postgres.connect()
+  let rows: Record<string, string | null>[]
+  try {
+    await client.query(umamiTables)
+    // As texts, as in CSV.
+    const { rows: found } = await client.query(
+      `SELECT (SELECT json_object_agg(key, value) FROM jsonb_each_text(to_jsonb(found))) AS row FROM (${queryOfGuide()}) found`,
+    )
+    rows = found.map(({ row }) => row)
+  } finally {
+    await client.query('DROP SCHEMA umami CASCADE')
+    client.release(true)
+  }
+  expect(rows).toHaveLength(2)
+  const quoted = (text: string | null) => (text === null ? '' : `"${text.replaceAll('"', '""')}"`)
+  const lines = [Object.keys(rows[0]!), ...rows.map((row) => Object.values(row))]
+  const path = importing.write(
+    'copied.csv',
+    lines.map((line) => `${line.map(quoted).join(',')}\n`).join(''),
+  )
   const before = await idsNow()
-  const ended = await importing.importExport('umami', ['--site', site, copied('umami.sql')])
+  const ended = await importing.importExport('umami', ['--site', site, path])
   expect([ended.stderr, countsOf(ended)]).toEqual(['', { events: 2, duplicates: 0, rows: 0 }])
   const [view, signup] = await storedSince(before)
   expect(view).toMatchObject({
-    timestamp: '2024-03-10T12:00:00.250Z',
+    timestamp: '2024-03-10T12:00:01.250Z',
     browser: 'Mobile Safari',
     device_type: 'mobile',
     city: 'Berlin',
-    event_data: { title: 'A \\ title' },
+    region: 'DE-BE',
+    event_data: { title: 'A "title", new' },
   })
   expect(signup!.event_data).toMatchObject({
     name: 'signup',
-    properties: { plan: 'pro\tgold', price: 59.9, newsletter: true },
+    properties: { plan: 'pro', price: 59.9, newsletter: true },
   })
 })
 
@@ -209,9 +261,6 @@ test('errors name the option or the file', async () => {
     1,
     expect.stringContaining('--site must be the UUID of the website in Umami (website_id)'),
   ])
-  const path = importing.write('schema.sql', 'CREATE TABLE website_event ();\n')
-  const noData = await importing.importExport('umami', ['--site', site, path])
-  expect(noData.stderr).toContain('Write it with pg_dump --format=plain')
   const mapped = await importing.importExport('ga4', ['--map', 'a=name', copied('ga4.ndjson')])
   expect(mapped.stderr).toContain('--map and --ignore-unknown belong to footfall events import')
 })

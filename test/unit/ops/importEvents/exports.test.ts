@@ -4,7 +4,6 @@ import { expect, test } from 'vitest'
 import type { Source } from '../../../../collector/identity/load/source.ts'
 import { countryCode } from '../../../../collector/ops/importEvents/products/countryCodes.ts'
 import { withElementsAsLines } from '../../../../collector/ops/importEvents/products/jsonArray.ts'
-import { withEventsOfDump } from '../../../../collector/ops/importEvents/products/umamiDump.ts'
 
 /** A source that returns a text in parts of these lengths. */
 function sourceOf(text: string, lengths: readonly number[]): Source {
@@ -55,42 +54,6 @@ test('the elements of a JSON array become lines of the same length', async () =>
 test('lines of JSON stay as they are', async () => {
   const text = '\ufeff{"a":[1,\n2]}\n{"b":"x"}\n'
   expect(await textOf(withElementsAsLines(sourceOf(text, [1, 2, 3])))).toBe(text)
-})
-
-const site = '0b5a1e0e-6f0d-4a53-9c7c-1d1f7d6c2b10'
-/** A text as PostgreSQL's COPY writes it. */
-const escaped = (text: string) =>
-  text.replace(
-    /[\\\n\r\t]/g,
-    (mark) => ({ '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' })[mark]!,
-  )
-
-test('a dump gives the same events however it is cut, with every character', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.string({ unit: fc.constantFrom('a', '\\', '\t', '\n', '\r', 'N', 'é', '.') })),
-      lengths,
-      async (titles, lengths) => {
-        const rows = titles.map((title, index) => `e${index}\t${site}\ts1\t${escaped(title)}`)
-        const dump = [
-          'COPY public.session (session_id, website_id, browser, city) FROM stdin;',
-          `s1\t${site}\tchrome\t\\N`,
-          '\\.',
-          'COPY public.website_event (event_id, website_id, session_id, page_title) FROM stdin;',
-          ...rows,
-          '\\.',
-          '',
-        ].join('\n')
-        const lines = await textOf(withEventsOfDump(sourceOf(dump, lengths), site))
-        const events = lines
-          .split('\n')
-          .filter(Boolean)
-          .map((line) => JSON.parse(line))
-        expect(events.map(({ page_title }) => page_title)).toEqual(titles)
-        expect(events.every(({ browser }) => browser === 'chrome')).toBe(true)
-      },
-    ),
-  )
 })
 
 test.each([

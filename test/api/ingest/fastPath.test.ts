@@ -1,15 +1,12 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { seededRandom } from '../../../collector/platform/seededRandom.ts'
-import { alike, converse, openedInFront } from '../../fuzz/converse.ts'
-import { hostileConversation } from '../../fuzz/requests.ts'
-import { beaconOf, chrome, customEvent, readEvent, readRows } from '../../harness/api.ts'
+import { beaconOf, chrome, customEvent, readEvent } from '../../harness/api.ts'
 import { type Answering, waitFor } from '../../harness/service.ts'
 import { openTenant } from '../../harness/sharedApp.ts'
 
 let service: Answering
 beforeAll(async () => {
-  const env = { FOOTFALL_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8', FOOTFALL_FAST_READER: 'true' }
+  const env = { FOOTFALL_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' }
   service = (await openTenant({ env })).service
 })
 afterAll(() => service.stop())
@@ -147,92 +144,4 @@ test('a sender behind proxies is the last one that is not trusted, whichever way
       expect((await readEvent(service, event.event_id)).client_ip).toBe(address)
     }
   }
-})
-
-describe('a connection that is read in front of Node’s parser', () => {
-  /** The same conversations for both sides: the events of each are of pages of its own. */
-  const conversations = (seed: number, side: string): string[][] => {
-    const random = seededRandom(seed)
-    let beacons = 0
-    const bodyOf = () => {
-      const event = {
-        ...customEvent(),
-        event_id: random.uuid().replace(/^./, side === 'ours' ? 'a' : 'b'),
-      }
-      event.event_data.url = `https://shop.example/${side}/${++beacons}`
-      event.event_data.timestamp = new Date(startedAt).toISOString()
-      const beacon = { ...beaconOf(service, [event], { cookie_id }), sent_at: new Date(startedAt) }
-      return JSON.stringify(random.chance(0.1) ? { ...beacon, pixel_id: cookie_id } : beacon)
-    }
-    return Array.from({ length: 60 }, () => hostileConversation(random, bodyOf))
-  }
-  const startedAt = Date.now()
-  /** With two requests at once: from then on all is Node's. */
-  const openedForNode = openedInFront.repeat(2)
-  /** The fault of an event is reported with its id, which depends on the path. */
-  const ofAnySide = (answers: Awaited<ReturnType<typeof converse>>) =>
-    answers.map(({ status, text }) => ({
-      status,
-      text: text.replace(/"event_id":"./g, '"event_id":"'),
-    }))
-
-  /** How the rows of `storedOf` tell the pages of a conversation. */
-  const pagesOf = (conversation: string[]): string[] =>
-    [...conversation.join('').matchAll(/\/ours(\/\d+)/g)].map(
-      ([, page]) => `"page_path":"/${page}"`,
-    )
-
-  /** The pages whose events were stored, with what of the request is stored with them. */
-  const storedOf = async (side: string): Promise<string[]> => {
-    const rows = await readRows(service, {
-      filter: `page_path:like:/${side}/%`,
-      limit: '1000',
-      select: 'page_path,user_agent,client_ip,language,cookie_id',
-    })
-    // A body that was damaged may tell no cookie_id: then each gets one.
-    return rows
-      .map((row) =>
-        JSON.stringify({ ...row, cookie_id: row.cookie_id === cookie_id }).replace(side, ''),
-      )
-      .sort()
-  }
-
-  test('is answered as one that Node reads, and keeps the same events', async () => {
-    const seed = Number(process.env.FUZZ_SEED ?? 1)
-    const port = Number(new URL(service.url).port)
-    const ours = conversations(seed, 'ours')
-    const nodes = conversations(seed, 'node')
-    const numbers = ours.keys()
-    /**
-     * Conversations in several writes that an error ended: bytes written afterwards arrived in time, or not.
-     */
-    const undecided: string[] = []
-    const work = async () => {
-      for (const number of numbers) {
-        let both: ReturnType<typeof alike> | undefined
-        // The second time with time for every answer: then a difference is one.
-        for (const [betweenWritesMs, silentMs] of [[5, 3_000] as const, [500, 5_000] as const]) {
-          const pace = { betweenWritesMs, silentMs }
-          both = alike(
-            ofAnySide(await converse(port, openedInFront, ours[number]!, pace)),
-            ofAnySide(await converse(port, openedForNode, nodes[number]!, pace)),
-          )
-          if (JSON.stringify(both.mine) === JSON.stringify(both.nodes)) break
-        }
-        if (both!.isEnded && ours[number]!.length > 1) undecided.push(...pagesOf(ours[number]!))
-        expect(both!.mine, `seed ${seed}: ${JSON.stringify(ours[number])}`).toEqual(both!.nodes)
-      }
-    }
-    await Promise.all(Array.from({ length: 24 }, work))
-    const differing = async () => {
-      const [mine, node] = await Promise.all([storedOf('ours'), storedOf('node')])
-      const isDecided = (row: string) => !undecided.some((page) => row.includes(page))
-      const found = {
-        mine: mine.filter((row) => isDecided(row) && !node.includes(row)),
-        node: node.filter((row) => isDecided(row) && !mine.includes(row)),
-      }
-      return mine.filter(isDecided).length < 20 ? 'nothing is readable yet' : found
-    }
-    await expect.poll(differing, { timeout: 60_000 }).toEqual({ mine: [], node: [] })
-  }, 600_000)
 })

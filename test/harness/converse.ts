@@ -2,12 +2,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** How a connection begins whose next requests a server reads in front of Node's parser: with one that is answered. */
-export const openedInFront = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'
-
 const longestMs = 60_000
 
-export interface Pace {
+interface Pace {
   /** From one write to the next. */
   betweenWritesMs: number
   /** Silence after which no more answers are waited for. */
@@ -22,13 +19,11 @@ export interface Answer {
 }
 
 /**
- * Opens a connection, waits for the answer to the first part, and writes the rest (Latin-1). Resolves with
- * all further answers when the connection has ended or been silent for a time. Removes `Date` and request
- * ids.
+ * Opens a connection and writes these parts (Latin-1). Resolves with all answers when the connection has ended or been
+ * silent for a time. Removes `Date` and request ids.
  */
 export async function converse(
   port: number,
-  opening: string,
   writes: readonly string[],
   { betweenWritesMs, silentMs }: Pace,
 ): Promise<Answer[]> {
@@ -46,13 +41,7 @@ export async function converse(
     isOver = true
   })
   await once(socket, 'connect')
-  socket.write(opening, 'latin1')
-  const openings = opening.split('GET ').length - 1
   const endAt = performance.now() + longestMs
-  while (answersIn(read).length < openings) {
-    if (isOver || performance.now() > endAt) throw new Error(`the opening was answered by ${read}`)
-    await delay(1)
-  }
   for (const text of writes) {
     if (socket.writable) socket.write(text, 'latin1')
     await delay(betweenWritesMs)
@@ -61,7 +50,7 @@ export async function converse(
   while (!isOver && performance.now() - lastAt < silentMs && performance.now() < endAt)
     await delay(5)
   socket.destroy()
-  return answersIn(read).slice(openings)
+  return answersIn(read)
 }
 
 /** The answers that these bytes are: each with a Content-Length, in chunks, or without a body. */
@@ -91,27 +80,3 @@ const comparable = (text: string): string =>
     .replace(/\r\nDate: [^\r]*/i, '')
     .replace(/\r\nX-Request-Id: [^\r]*/i, '')
     .replace(/"request_id":"[^"]*"/, '"request_id":""')
-
-/** An error that ends its connection. */
-const endsIt = (answer: Answer | undefined): boolean =>
-  answer !== undefined && answer.status >= 400 && /\r\nConnection: close\r\n/.test(answer.text)
-
-/**
- * Common answers of both. An error that ends the connection overtakes pending answers of Node, or is not sent
- * during one. The reader in front of its parser answers beacons one by one. So there may be more answers
- * before such an error (`isEnded`), and it may be another one. None may be missing and none may differ.
- */
-export function alike(
-  mine: Answer[],
-  nodes: Answer[],
-): { mine: string[]; nodes: string[]; isEnded: boolean } {
-  const [mineBefore, nodesBefore] = [mine, nodes].map((answers) =>
-    (endsIt(answers.at(-1)) ? answers.slice(0, -1) : answers).map(({ text }) => text),
-  ) as [string[], string[]]
-  const isEnded = endsIt(mine.at(-1)) || endsIt(nodes.at(-1))
-  return {
-    mine: isEnded ? mineBefore.slice(0, nodesBefore.length) : mineBefore,
-    nodes: nodesBefore,
-    isEnded,
-  }
-}
