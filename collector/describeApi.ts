@@ -1,12 +1,13 @@
 /**
- * Describes the API without stores and without a port. The build bundles this file, and writes the clients' types with it
- * (ops/launch/generateClient.mjs).
+ * Describes the API without stores and without a port. The build bundles this file, and writes the clients' types and the
+ * pages of /docs with it (ops/launch/generate.mjs).
  */
 import type { Document } from './api/client/document.ts'
 import { describedRoutes } from './api/openapi/openapiRoute.ts'
 import { shareSchemas } from './api/openapi/sharedSchemas.ts'
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
+import { writeSite } from './dashboard/docsSite/site.ts'
 import { openLog } from './platform/log.ts'
 import { packageRoot } from './platform/paths.ts'
 import type { Services } from './services.ts'
@@ -20,7 +21,7 @@ const unused: unknown = new Proxy(() => unused, {
   get: (_target, name) => (name === 'then' || name === Symbol.iterator ? undefined : unused),
 })
 
-/** Returns the document that `GET /openapi.json` serves. */
+/** Returns the document that `GET /openapi.json` serves, after it has written the pages of /docs into the build. */
 export async function describeApi(): Promise<Document> {
   const config = readConfig({})
   const { publicUrl, collectorUrl } = config
@@ -39,5 +40,7 @@ export async function describeApi(): Promise<Document> {
   }) as unknown as Services
   const app = await createApp(services)
   await app.ready()
-  return shareSchemas(describedRoutes(app)) as unknown as Document
+  const described = describedRoutes(app)
+  writeSite(described)
+  return shareSchemas(described) as unknown as Document
 }

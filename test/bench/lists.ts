@@ -104,6 +104,7 @@ export async function lists(bench: Bench): Promise<Row[]> {
       const [listId, importId] = [randomUUID(), randomUUID()]
       const startedAt = performance.now()
       const saved = await saveUpload(uploads, importId, {
+        organizationId: randomUUID(),
         format: 'csv',
         kind: 'emails',
         column: undefined,

@@ -47,6 +47,8 @@ async function crawl(): Promise<Map<string, string>> {
     const answer = await fetch(service.url + path)
     const text = await answer.text()
     expect([path, answer.status]).toEqual([path, 200])
+    // The build's placeholders of addresses.
+    expect([path, text.includes('footfall.invalid')]).toEqual([path, false])
     pages.set(path, text)
     waiting.push(
       ...linksOf(text, path)

@@ -1,6 +1,6 @@
 import { hemAsNumber, numberAsHem } from '../../../schemas/fields.ts'
 import { type Bind, bindings } from '../../events/query/bind.ts'
-import { filterCondition } from '../../events/query/filterSql.ts'
+import { profileFilterCondition } from '../../events/query/profileFilter.ts'
 import { companiesWhere } from '../../identity/store/companySql.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import { profilesWhere } from '../../identity/store/profileSql.ts'
@@ -89,7 +89,7 @@ HAVING ${meets.join(' AND ')}`
 
 /** Selects people with a profile that meets the filters, or companies that do. */
 function filteredMembers({ filters, entity }: TopicPlan, bind: Bind): string {
-  const conditions = filters.map((filter) => filterCondition(filter, bind))
+  const conditions = filters.map((filter) => profileFilterCondition(filter, bind))
   return entity === 'people'
     ? `member IN (SELECT ${personOf('hem_number')} FROM (${profilesWhere([`${hemAsNumber('hem')} AS hem_number`], conditions)}))`
     : `member IN (${companiesWhere(conditions)})`

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
-import { busy, notFound } from '../../api/http/errors.ts'
+import { ApiError, notFound } from '../../api/http/errors.ts'
 import type { Allowance } from '../../billing/allowance.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { emit } from '../../platform/outbox/outbox.ts'
@@ -68,14 +68,18 @@ export async function storeImport(
 
 /** Most waiting imports of an organization, most bytes of their files, and the retry time beyond that. */
 const waitingMax = 1_000
-const waitingBytesMax = 8 * 1024 ** 3
+const waitingBytesMax = 4 * 1024 ** 3
 const waitingSeconds = 60
 
 /**
- * Throws 503 "busy" if an organization has too many waiting imports, or too large ones. All organizations share the
- * disk of a machine, and a small archive may expand to a file of a gigabyte.
+ * Throws 429 "rate_limited" if an organization has too many waiting imports, or if their files and those that arrive
+ * are too large. All organizations share the disk of a machine.
  */
-export async function requireFewWaiting(client: Queryable, organizationId: string): Promise<void> {
+export async function requireFewWaiting(
+  client: Queryable,
+  organizationId: string,
+  arrivingBytes: number,
+): Promise<void> {
   const { rows } = await client.query<{ imports: number; bytes: number }>(
     `SELECT count(*)::int AS imports, coalesce(sum((file->>'bytes')::float8), 0) AS bytes FROM (
        SELECT file FROM list_imports JOIN lists USING (list_id) JOIN projects USING (project_id)
@@ -84,16 +88,19 @@ export async function requireFewWaiting(client: Queryable, organizationId: strin
   )
   const { imports, bytes } = rows[0]!
   if (imports >= waitingMax)
-    throw busy(
+    throw tooManyWaiting(
       `${waitingMax} of your imports are waiting. Wait, or combine rows into one file.`,
-      waitingSeconds,
     )
-  if (bytes >= waitingBytesMax)
-    throw busy(
-      `Your waiting imports have more than ${waitingBytesMax / 1024 ** 3} GiB. Wait until some have ended.`,
-      waitingSeconds,
+  if (bytes + arrivingBytes >= waitingBytesMax)
+    throw tooManyWaiting(
+      `Your uploads and waiting imports have more than ${waitingBytesMax / 1024 ** 3} GiB, unpacked. Wait until some imports have ended.`,
     )
 }
+
+const tooManyWaiting = (message: string) =>
+  new ApiError(429, 'rate_limited', message, {
+    headers: { 'retry-after': String(waitingSeconds) },
+  })
 
 /** An unfinished import, and the machine with its file; null: any machine. */
 export interface UnfinishedImport {

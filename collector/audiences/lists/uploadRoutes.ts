@@ -40,7 +40,8 @@ const config = {
   sampleIds: { list: sampleIdentity.listId, import: sampleIdentity.importId },
   unpacksBody: true,
   refusals: {
-    413: '`too_large`: a file of more than 1 GiB, unpacked, or 50 million lines; JSON of more than 16 MiB.',
+    413: '`too_large`: a file of more than 1 GiB, unpacked, or 50 million lines; an archive that expands more than 100 times; JSON of more than 16 MiB.',
+    429: '`rate_limited`: the organization has 1,000 waiting imports, or 4 GiB of uploads and waiting imports, or exceeds the rate limit.',
     415: '`unsupported_media_type`: send JSON, CSV, NDJSON or a form.',
   },
 } as const
@@ -69,11 +70,14 @@ export const uploadRoutes =
       done(null, payload),
     )
 
+    const requireShare = async ({ organizationId }: Upload) =>
+      requireFewWaiting(postgres, organizationId, await uploads.arrivingBytes(organizationId))
+
     /** Saves the file of a request. An interrupted one leaves nothing. */
     const saveFile = async (request: FastifyRequest, importId: string, upload: Upload) => {
       undoSimulated(() => uploads.remove(importId))
       try {
-        return await saveUpload(uploads, importId, upload)
+        return await saveUpload(uploads, importId, upload, () => requireShare(upload))
       } catch (error) {
         if (request.raw.complete || !request.raw.destroyed) throw error
         request.log.warn(
@@ -93,9 +97,7 @@ export const uploadRoutes =
       store: (client: Queryable, saved: Saved) => Promise<T>,
     ): Promise<T> => {
       const { request } = reply
-      const { organizationId } = request.principal
-      return inSlot(organizationId, untilClosed(reply), async () => {
-        await requireFewWaiting(postgres, organizationId)
+      return inSlot(upload.organizationId, untilClosed(reply), async () => {
         const saved = await saveFile(request, importId, upload)
         return inTransaction(postgres, (client) => store(client, saved))
       })
@@ -129,7 +131,8 @@ export const uploadRoutes =
             'write',
           )
           const [listId, importId] = [uuidV7(), uuidV7()]
-          const upload = { format, kind, column, bytes }
+          const { organizationId } = principal
+          const upload = { organizationId, format, kind, column, bytes }
           const list = await save(reply, importId, upload, async (client, saved) => {
             const created = await createList(client, { listId, projectId, name, kind })
             await storeImport(client, { importId, listId, ...saved })
@@ -172,7 +175,8 @@ export const uploadRoutes =
           } = await readList(postgres, scope, params.list_id)
           await projectFor(postgres, principal, 'records', projectId, 'write')
           const importId = uuidV7()
-          const upload = { format, kind, column, bytes }
+          const { organizationId } = principal
+          const upload = { organizationId, format, kind, column, bytes }
           const list = await save(reply, importId, upload, async (client, saved) => {
             await storeImport(client, { importId, listId: id, ...saved })
             const object = { kind: 'list', id } as const

@@ -1,7 +1,7 @@
-import type { FastifyPluginAsync } from 'fastify'
+import { readFile } from 'node:fs/promises'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { pageHeaders } from '../../api/http/pageHeaders.ts'
-import { describedRoutes } from '../../api/openapi/openapiRoute.ts'
-import type { DocsSite } from './site.ts'
+import { listFile, missingPath, pageFile, placeholders, searchFile } from './siteFiles.ts'
 
 /** No inline scripts and no other origins, so that no description can become code. */
 const headers = {
@@ -17,35 +17,38 @@ const headers = {
 
 const open = { schema: { hide: true }, config: { access: { to: 'anyone' } } } as const
 
-/** The documentation below `/docs`: guides, examples and API reference. Their script and style are assets of the dashboard. */
+/**
+ * The documentation below `/docs`: guides, examples and API reference, as the build rendered them (site.ts), with the
+ * addresses of this service. Their script and style are assets of the dashboard.
+ */
 export const docsPages =
   (publicUrl: string, collectorUrl: string): FastifyPluginAsync =>
   async (app) => {
-    let rendered: Promise<DocsSite> | undefined
-    /** Loads the renderer at the first request: most processes never need it. */
-    const render = async () => {
-      const { renderSite } = await import('./site.ts')
-      return renderSite(describedRoutes(app), publicUrl, collectorUrl)
+    const textOf = async (file: string): Promise<string> =>
+      (await readFile(file, 'utf8'))
+        .replaceAll(placeholders.publicUrl, publicUrl)
+        .replaceAll(placeholders.collectorUrl, collectorUrl)
+    let paths: Promise<ReadonlySet<string>> | undefined
+    /** Reads the list at the first request: most processes never need it. */
+    const readPaths = async () => new Set<string>(JSON.parse(await readFile(listFile, 'utf8')))
+
+    const send = async (reply: FastifyReply, path: string) => {
+      paths ??= readPaths()
+      const isThere = (await paths).has(path)
+      return reply
+        .code(isThere ? 200 : 404)
+        .headers(headers)
+        .send(await textOf(pageFile(isThere ? path : missingPath)))
     }
 
-    app.get('/docs', open, async (_request, reply) => {
-      rendered ??= render()
-      return reply.headers(headers).send((await rendered).pages.get(''))
-    })
-    app.get('/docs/search.json', open, async (_request, reply) => {
-      rendered ??= render()
-      return reply
+    app.get('/docs', open, (_request, reply) => send(reply, ''))
+    app.get('/docs/search.json', open, async (_request, reply) =>
+      reply
         .headers({ 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
         .type('application/json; charset=utf-8')
-        .send((await rendered).searchJson)
-    })
-    app.get<{ Params: { '*': string } }>('/docs/*', open, async (request, reply) => {
-      rendered ??= render()
-      const { pages, missing } = await rendered
-      const page = pages.get(`/${request.params['*'].replace(/\/$/, '')}`)
-      return reply
-        .code(page === undefined ? 404 : 200)
-        .headers(headers)
-        .send(page ?? missing)
-    })
+        .send(await textOf(searchFile)),
+    )
+    app.get<{ Params: { '*': string } }>('/docs/*', open, (request, reply) =>
+      send(reply, `/${request.params['*'].replace(/\/$/, '')}`),
+    )
   }

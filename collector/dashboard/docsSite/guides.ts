@@ -38,7 +38,7 @@ export interface Sources {
   collectorUrl: string
 }
 
-/** Replaces the local addresses in guides with those of the service that serves them. */
+/** Replaces the local addresses in guides with those of the service. */
 const withAddresses = (text: string, { publicUrl, collectorUrl }: Sources): string =>
   text
     .replaceAll('http://127.0.0.1:8787', publicUrl)

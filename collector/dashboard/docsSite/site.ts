@@ -1,27 +1,22 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Document } from '../../api/openapi/document.ts'
-import { buildRoot, packageVersion } from '../../platform/paths.ts'
+import { buildRoot, packageRoot, packageVersion } from '../../platform/paths.ts'
 import { renderGuides } from './guides.ts'
 import { renderHome } from './home.ts'
 import { html } from './html.ts'
 import { layOut, type Site } from './layout.ts'
 import type { DocsPage } from './page.ts'
 import { renderReference } from './reference.ts'
+import { listFile, missingPath, pageFile, placeholders, searchFile } from './siteFiles.ts'
 
-/** The documentation, rendered. */
-export interface DocsSite {
-  /** Documents by path below `/docs`. */
-  pages: ReadonlyMap<string, string>
-  /** The document for every other path. */
-  missing: string
-  /** The search index, as JSON. */
-  searchJson: string
-}
-
-/** Renders all pages: the home page, guides, their examples, and the reference. */
-export function renderSite(document: Document, publicUrl: string, collectorUrl: string): DocsSite {
-  const { guides, examples } = renderGuides({ root: buildRoot, publicUrl, collectorUrl })
+/**
+ * Renders the home page, guides, their examples and the reference into the build, for docsPages.ts: a file for each page,
+ * the search index, and the list of pages. They contain placeholders of the service's addresses.
+ */
+export function writeSite(document: Document): void {
+  const { publicUrl, collectorUrl } = placeholders
+  const { guides, examples } = renderGuides({ root: packageRoot, publicUrl, collectorUrl })
   const { reference, objects } = renderReference(document, publicUrl)
   const home = renderHome(document, guides, reference)
   const pages = [home, ...guides, ...reference, ...objects, ...examples]
@@ -32,15 +27,17 @@ export function renderSite(document: Document, publicUrl: string, collectorUrl: 
     publicUrl,
     version: packageVersion,
   }
-  return {
-    pages: new Map(pages.map((page) => [page.path, layOut(page, site)])),
-    missing: layOut(missingPage, site),
-    searchJson: JSON.stringify(pages.flatMap(({ entries }) => entries)),
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
   }
+  for (const page of [...pages, missingPage]) write(pageFile(page.path), layOut(page, site))
+  write(searchFile, JSON.stringify(pages.flatMap(({ entries }) => entries)))
+  write(listFile, JSON.stringify(pages.map(({ path }) => path)))
 }
 
 const missingPage: DocsPage = {
-  path: '/404',
+  path: missingPath,
   title: 'Page not found',
   description: 'This page does not exist.',
   content: html`<h1>Page not found</h1>

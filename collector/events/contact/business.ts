@@ -1,8 +1,8 @@
-import providers from 'email-providers'
+import { mailProviders } from '../../identity/store/mailProviders.ts'
 
 /** The lists that hasBusinessEmail reads: tables with one column `value`. */
 export const businessLists: Readonly<Record<string, readonly string[]>> = {
-  mail_providers: providers,
+  mail_providers: mailProviders,
 }
 
 const domainOf = (address: string): string =>

@@ -1,7 +1,7 @@
 import { peopleWhere, personKey } from '../../identity/store/profileSql.ts'
 import type { ListQuery } from '../../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
-import { filterCondition } from '../query/filterSql.ts'
+import { profileFilterCondition } from '../query/profileFilter.ts'
 import { businessLists, hasBusinessEmail } from './business.ts'
 import type { ContactPlan } from './contactRequest.ts'
 
@@ -24,7 +24,7 @@ export function contactQuery(
 ): ListQuery {
   const { bind, params } = bindings()
   const where = [
-    ...filters.map((filter) => filterCondition(filter, bind)),
+    ...filters.map((filter) => profileFilterCondition(filter, bind)),
     ...(after === null ? [] : [`person_key > ${bind('String', after)}`]),
   ]
   const columns = [

@@ -1,8 +1,12 @@
 import { type Static, Type } from 'typebox'
-import type { Field } from '../../../schemas/fields.ts'
+import { type Field, hem, hemAsNumber, numberAsHem } from '../../../schemas/fields.ts'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
+import { profileOf } from '../../identity/store/personSql.ts'
+import { isHem } from '../../platform/hem.ts'
+import type { Bind } from './bind.ts'
 import { type Filter, filtersMax, operators, readFilterOf, readFilters } from './filter.ts'
+import { filterCondition } from './filterSql.ts'
 
 /** Longer than any field. ClickHouse accepts 128 KiB for a value, and may escape each character. */
 const valueCharsMax = 8192
@@ -51,4 +55,16 @@ export function readProfileFilters(
     )
   }
   return filters
+}
+
+/**
+ * Returns SQL of a filter over rows of `profiles` or `companies`. A hem selects the profile that describes it, also if
+ * only the profile names its address.
+ */
+export function profileFilterCondition(filter: Filter, bind: Bind): string {
+  const values = [filter, ...(filter.others ?? [])].map(({ value }) => String(value))
+  const isOfHems = filter.field === hem && (filter.op === 'eq' || filter.op === 'in')
+  if (!isOfHems || !values.every(isHem)) return filterCondition(filter, bind)
+  const asked = `SELECT arrayJoin(${bind('Array(String)', values)}) AS asked`
+  return `hem IN (SELECT ${numberAsHem(profileOf(hemAsNumber('asked')))} FROM (${asked}))`
 }

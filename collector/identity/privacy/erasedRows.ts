@@ -46,11 +46,10 @@ export function ofLinks(erasures: readonly Erased[]): Query[] {
   const own = erasures.filter(
     ({ hem, organization_id }) => hem !== null && organization_id !== null,
   )
-  const everywhere = ofProfiles(erasures, 'hem')
   const ofPeople: Query = {
-    sql: `${everywhere.sql} OR (organization_id, hem) IN arrayZip({organizations:Array(UUID)}, {people:Array(String)})`,
+    sql: `hem IN {hems:Array(String)} OR (organization_id, hem) IN arrayZip({organizations:Array(UUID)}, {people:Array(String)})`,
     params: {
-      ...everywhere.params,
+      hems: hemsEverywhere(erasures),
       organizations: own.map(({ organization_id }) => organization_id),
       people: own.map(({ hem }) => hem),
     },
@@ -58,11 +57,9 @@ export function ofLinks(erasures: readonly Erased[]): Query[] {
   return [ofPeople, ...ofCookies(erasures)]
 }
 
-/** Selects the rows of people to erase everywhere, because profiles belong to the operator. */
-export const ofProfiles = (erasures: readonly Erased[], hem: string): Query => ({
-  sql: `${hem} IN {hems:Array(String)}`,
-  params: { hems: hemsEverywhere(erasures) },
-})
+/** Selects the profiles with these hems; `hem` is SQL of a row's hem. */
+export const ofProfiles = (hems: readonly string[], hem: string): Query[] =>
+  chunked(hems).map((some) => ({ sql: `${hem} IN {hems:Array(String)}`, params: { hems: some } }))
 
 /** Selects the members of lists: the people, and their browsers. */
 export const ofListMembers = (erasures: readonly Erased[]): Query[] => [

@@ -7,6 +7,7 @@ import type { WarnLog } from '../../platform/log.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { runEvery } from '../../platform/runEvery.ts'
+import { readProfileHems } from '../store/people.ts'
 import { profileTables } from '../store/profileSql.ts'
 import { reloadIdentity } from '../store/refresh.ts'
 import {
@@ -103,6 +104,8 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
   await noteCookies(postgres, clickhouse, erasures)
   await deleteMessages(postgres, erasures)
 
+  // Profiles belong to the operator, so only erasures everywhere delete them.
+  const profileHems = await readProfileHems(clickhouse, hemsEverywhere(erasures))
   // Links identify the cookies, so they are deleted last.
   const left = await Promise.all([
     deleteEach(clickhouse, 'events', ofCookies(erasures)),
@@ -113,7 +116,7 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
     deleteRows(clickhouse, 'audience_members', ofMembers(erasures)),
     deleteEach(clickhouse, 'list_members', ofListMembers(erasures)),
     ...profileTables.map(({ table, hem }) =>
-      deleteRows(clickhouse, table, ofProfiles(erasures, hem)),
+      deleteEach(clickhouse, table, ofProfiles(profileHems, hem)),
     ),
   ])
   // Reads no longer use counts of these events after their deletion (analytics/rollup). Counted sessions have the

@@ -1,7 +1,16 @@
 import { buffer } from 'node:stream/consumers'
-import { type Field, hem, profileFields } from '../../../schemas/fields.ts'
+import {
+  type Field,
+  hem,
+  hemAsNumber,
+  numberAsHem,
+  profileFields,
+} from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
+import { chunked } from '../../platform/clickhouse/chunked.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { profileOf } from './personSql.ts'
 import { askedHems, memberColumns, peopleQuery } from './profileSql.ts'
 
 /** Fields of a person: the hem and all fields of a profile, in the order of the field table. */
@@ -62,4 +71,20 @@ function byHem(lines: Buffer): Map<string, Buffer> {
     from = end + 1
   }
   return people
+}
+
+/** Returns these hems and those of the profiles that describe them, without duplicates. */
+export async function readProfileHems(
+  clickhouse: ClickHouse,
+  hems: readonly string[],
+): Promise<string[]> {
+  const found = new Set(hems)
+  for (const some of chunked(hems)) {
+    const rows = await clickhouse.rows<{ hem: string }>({
+      sql: `SELECT ${numberAsHem(profileOf(hemAsNumber('asked')))} AS hem FROM (SELECT arrayJoin({hems:Array(String)}) AS asked)`,
+      params: { hems: some },
+    })
+    for (const { hem } of rows) found.add(hem)
+  }
+  return [...found]
 }

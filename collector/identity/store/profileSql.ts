@@ -5,7 +5,7 @@
  */
 import { type Field, hemAsNumber, hemNumber, numberAsHem } from '../../../schemas/fields.ts'
 import { isPteField } from '../../platform/clickhouse/profileRows.ts'
-import { hemsOfPerson } from './personSql.ts'
+import { hemsOfPerson, hemsOfProfile, profileOf } from './personSql.ts'
 
 /**
  * Returns a condition over rows of `events`: the visitor's profile meets all of `conditions`, which are over
@@ -19,10 +19,13 @@ export const profileMeetsNone = (conditions: readonly string[]): string =>
   `${hemNumber} NOT IN (${hemsWhere(conditions.join(' OR '))})`
 
 const hemsWhere = (condition: string): string =>
-  `SELECT ${hemAsNumber('hem')} FROM ${profiles} WHERE ${condition}`
+  `SELECT ${describedHem} FROM ${profiles} WHERE ${condition}`
 
-/** One row for each hem, with the columns of the field table. */
+/** One row for each loaded hem, with the columns of the field table. */
 const profiles = 'profiles FINAL'
+
+/** Makes a row for each hem that a row of `profiles` describes: its own, and addresses that only the profile names. */
+const describedHem = `arrayJoin(${hemsOfProfile(hemAsNumber('hem'))})`
 
 /**
  * The same people as encoded JSON members (002_people.sql), with at least one row each; the newest row
@@ -66,7 +69,7 @@ export const peopleWhere = (
 export const personKey = 'ifNull(pte_person_id, toString(hem))'
 
 /** The company of each person who has one. */
-export const companyDomains = `SELECT ${hemAsNumber('hem')} AS _hem_number, company_domain FROM ${profiles} WHERE company_domain != ''`
+export const companyDomains = `SELECT ${describedHem} AS _hem_number, company_domain FROM ${profiles} WHERE company_domain != ''`
 
 /**
  * The FROM that gives all rows of `events`, or of a join with it, these fields of their visitors' profiles.
@@ -76,7 +79,7 @@ export const companyDomains = `SELECT ${hemAsNumber('hem')} AS _hem_number, comp
 export function eventsWithProfiles(fields: readonly Field[], events = 'events'): string {
   if (fields.length === 0) return events
   const names = fields.map(({ name }) => name).join(', ')
-  return `${events} GLOBAL ANY LEFT JOIN (SELECT ${hemAsNumber('hem')} AS _hem_number, ${names} FROM ${profiles}) AS known ON known._hem_number = ${hemNumber}`
+  return `${events} GLOBAL ANY LEFT JOIN (SELECT ${describedHem} AS _hem_number, ${names} FROM ${profiles}) AS known ON known._hem_number = ${hemNumber}`
 }
 
 /**
@@ -88,10 +91,10 @@ export const cookiesOf = (organizationId: string, hem: string): string =>
 
 /**
  * The person of a row that has the column _hem_number. It is the tuple _person of the hem_number and the JSON
- * members of tier resolution_hem_pte and of the full profile. Used only for the rows of a page.
+ * members of tier resolution_hem_pte and of the full profile. _profile_number is the hem of the profile that describes
+ * _hem_number. Used only for the rows of a page.
  */
-export const withPerson =
-  "dictGetOrDefault('profile_by_hem', ('hem_number', 'pte', 'profile'), toUInt64(_hem_number), (toUInt256(0), '', '')) AS _person"
+export const withPerson = `${profileOf('_hem_number')} AS _profile_number, dictGetOrDefault('profile_by_hem', ('hem_number', 'pte', 'profile'), toUInt64(_profile_number), (toUInt256(0), '', '')) AS _person`
 
 /** The columns of profileMembers. */
 export const memberColumns = ['_pte', '_profile'] as const
@@ -115,7 +118,7 @@ export function profileMembers(
 function membersOf(fields: readonly Field[], known: string, ofNobody: 'empty' | 'null'): string {
   if (fields.length === 0) return "''"
   const unknown = `'${fields.map(({ name }) => `,"${name}":null`).join('')}'`
-  return `multiIf(_hem_number = 0, ${ofNobody === 'empty' ? "''" : unknown}, _person.1 = _hem_number, ${known}, ${unknown})`
+  return `multiIf(_hem_number = 0, ${ofNobody === 'empty' ? "''" : unknown}, _person.1 = _profile_number, ${known}, ${unknown})`
 }
 
 const jsonTypes = {
@@ -176,7 +179,7 @@ export function readyMembers(fields: readonly Field[]): string {
     ...(fields.some(isPteField) ? ['_person.2'] : []),
     ...(fields.every(isPteField) ? [] : ['_person.3']),
   ]
-  return `if(_person.1 = _hem_number, ${parts.join(' || ')}, '')`
+  return `if(_person.1 = _profile_number, ${parts.join(' || ')}, '')`
 }
 
 const nullableType = ({ dataType }: Field): string => `Nullable(${jsonTypes[dataType]})`
@@ -192,22 +195,26 @@ export const optedOutHems = (organizationId: string): string =>
 export const askedHems = 'asked_hems'
 
 /**
- * Returns the query for people of the list askedHems who have a profile and have not opted out of
- * `{organization:UUID}`. It returns `hem`, and their JSON members as memberColumns, or some of their fields
- * as columns.
+ * Returns the query for people of the list askedHems who have not opted out of `{organization:UUID}`. A person is
+ * described by the profile of the hem, or by the profile that names its address. It returns `hem`, and the JSON
+ * members as memberColumns, or some of their fields as columns.
  */
 export function peopleQuery(fields: readonly Field[] | null): string {
-  const asked = `SELECT ${hemAsNumber('value')} AS number FROM ${askedHems} WHERE value NOT IN (${optedOutHems('{organization:UUID}')})`
+  const asked = `SELECT value AS hem, ${profileOf(hemAsNumber('value'))} AS _profile_number FROM ${askedHems} WHERE value NOT IN (${optedOutHems('{organization:UUID}')})`
   const values = fields === null ? null : profileValues(fields)
   const columns =
     fields === null
       ? ['pte AS _pte', 'profile AS _profile']
       : fields.map((field) => `${values!.sqlOf(field)} AS ${field.name}`)
-  return `WITH ${['(hem_number, pte, profile) AS _person', 'hem_number AS _hem_number', ...(values === null ? [] : [values.declared])].join(', ')}
-SELECT ${[`${numberAsHem('hem_number')} AS hem`, ...columns].join(', ')}
+  return `WITH ${['(_profile_number, pte, profile) AS _person', ...(values === null ? [] : [values.declared])].join(', ')}
+SELECT ${['hem', ...columns].join(', ')}
+FROM (${asked}) AS asked
+INNER JOIN (
+SELECT hem_number AS _profile_number, pte, profile
 FROM ${profileRows}
-WHERE hem_key IN (SELECT toUInt64(number) FROM (${asked}))
-  AND hem_number IN (${asked})
+WHERE hem_key IN (SELECT toUInt64(_profile_number) FROM (${asked}))
+  AND hem_number IN (SELECT _profile_number FROM (${asked}))
 ORDER BY hem_number, updated_at DESC
-LIMIT 1 BY hem_number`
+LIMIT 1 BY hem_number
+) AS stored USING _profile_number`
 }

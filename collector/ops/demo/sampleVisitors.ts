@@ -74,7 +74,7 @@ export async function ensureSampleVisitors(
   if (pixel.rowCount !== 0) return
   await storeIdentity(clickhouse, { organizationId, projectId, pixelId }, now)
   await addSampleVisits(clickhouse, demo, demoVisits ? now : new Date(now.getTime() - silenceMs))
-  await ensureSampleLists(postgres, uploads, { listId, projectId, graph })
+  await ensureSampleLists(postgres, uploads, { listId, organizationId, projectId, graph })
   await inTransaction(postgres, async (client) => {
     await client.query(
       'INSERT INTO pixels (pixel_id, project_id, name, settings) VALUES ($1, $2, $3, $4)',

@@ -4,7 +4,7 @@
  * api/client/operations.ts as well, which Git has.
  */
 import { readFileSync } from 'node:fs'
-import { copyFile, cp } from 'node:fs/promises'
+import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, stop } from 'esbuild'
@@ -69,16 +69,12 @@ export async function buildAll({ writesOperations = false } = {}) {
   await buildPixel({ outDir: join(draft, 'pixel') })
   await buildDashboard({ outDir: join(draft, 'dashboard') })
   await run(process.execPath, [
-    at('collector/ops/launch/generateClient.mjs'),
+    at('collector/ops/launch/generate.mjs'),
     join(draft, 'collector/describeApi.js'),
     ...(writesOperations ? ['--operations'] : []),
   ])
   await copyFile(at('collector/api/client/client.d.ts'), join(draft, 'client/index.d.ts'))
   await copyFile(at('collector/api/client/api.d.ts'), join(draft, 'client/api.d.ts'))
-  // The content of /docs: the guides, and the examples that they link.
-  const isShown = (path) => !path.endsWith('footfall/operations.py')
-  for (const folder of ['collector/docs', 'examples'])
-    await cp(at(folder), join(draft, folder), { recursive: true, filter: isShown })
   // Otherwise esbuild's helper process would run as long as this process, which may become the service.
   stop()
   publish(draft)

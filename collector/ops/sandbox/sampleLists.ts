@@ -15,6 +15,7 @@ export const sampleListId = sampleIdentity.listId
 interface SampleList {
   listId: string
   importId?: string
+  organizationId: string
   projectId: string
   graph?: Parameters<typeof sampleProfiles>[0]
 }
@@ -23,7 +24,13 @@ interface SampleList {
 export async function ensureSampleLists(
   postgres: Postgres,
   uploads: Uploads,
-  { listId, importId = randomUUID(), projectId, graph }: SampleList = sampleIdentity,
+  {
+    listId,
+    importId = randomUUID(),
+    organizationId,
+    projectId,
+    graph,
+  }: SampleList = sampleIdentity,
 ): Promise<void> {
   const isThere = (client: Pick<Postgres, 'query'>) =>
     client
@@ -37,6 +44,7 @@ export async function ensureSampleLists(
     await client.query('SELECT FROM projects WHERE project_id = $1 FOR UPDATE', [projectId])
     if (await isThere(client as Postgres)) return
     const saved = await saveUpload(uploads, importId, {
+      organizationId,
       format: 'csv',
       kind: 'hems',
       column: undefined,

@@ -124,3 +124,38 @@ test('an audience of an audience has the person once', async () => {
   await load(ann[0], 'ann', { job_title: title, last_name: 'Work' })
   expect((await build({ audience: { audience_id: audienceId } })).members).toEqual([ann[0]])
 })
+
+test('an address that only a profile names is the person’s: in events, builds and opt-outs', async () => {
+  const [work, home] = [`cid-work-${title}@firm.example`, `cid-home-${title}@home.example`]
+  const hemOfText = (text: string) => createHash('sha256').update(text).digest('hex')
+  const [hem, homeHem] = [hemOfText(work), hemOfText(home)]
+  await it.know({
+    profiles: [
+      {
+        hem,
+        first_name: 'Cid',
+        email: work,
+        personal_email: home,
+        company_domain: `${title}.example`,
+        updated_at: new Date(clock++).toISOString(),
+      },
+    ],
+  })
+  const cookie_id = randomUUID()
+  await it.know({ links: [linkOf(cookie_id, homeHem)] })
+  await it.insert([eventOf(Date.now(), 1_000, { cookie_id, page_path: `/${title}` })])
+  for (const filter of [`page_path:eq:/${title}`, `company_domain:eq:${title}.example`]) {
+    const page = await it.page({ filter }, {}, 'resolution_full_profile')
+    expect(page.rows).toMatchObject([{ hem: homeHem, first_name: 'Cid', email: work }])
+  }
+  const select = { filter: `page_path:eq:/${title}`, select: 'first_name,email' }
+  const { rows } = await it.page(select, {}, 'resolution_full_profile')
+  expect(rows).toMatchObject([{ first_name: 'Cid', email: work }])
+
+  const event = { within_days: 2, filter: `page_path:eq:/${title}` }
+  const { audienceId, members } = await build({ event })
+  expect(members).toEqual([hem])
+  await addOptOut(it.postgres, organizationId, { hem: homeHem })
+  await syncToClickHouse(it.postgres, it.clickhouse.live)
+  expect((await recordsOf(audienceId)).hems).toEqual([])
+})

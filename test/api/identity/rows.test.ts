@@ -340,7 +340,7 @@ describe('companies', () => {
   const graph: Graph = { seed: 5, companies: 20 }
   const companies = Array.from({ length: 20 }, (_, index) => companyAt(graph, index))
 
-  test('give profiles that tell nothing of a company theirs, by the domain of the business e-mail', async () => {
+  test('complete profiles field by field, by company_domain or the domain of any address', async () => {
     const path = store.write('companies.ndjson', ndjson(companies))
     expect(await load(path, '--into', 'companies')).toMatch(/^20 rows loaded into companies/)
     const [first] = companies
@@ -352,15 +352,40 @@ describe('companies', () => {
       },
       { hem: bob, business_email: `bob@${first!.company_domain}`, company_name: 'His Own' },
       { hem: 'c'.repeat(64), business_email: 'cid@unknown.example' },
+      { hem: 'd'.repeat(64), company_domain: `WWW.${first!.company_domain}`, company_city: 'Ulm' },
+      { hem: 'e'.repeat(64), personal_email: `eve@${first!.company_domain}` },
+      {
+        hem: 'f'.repeat(64),
+        email: 'fay@unknown.example',
+        additional_emails: `fay@gmail.com, fay@${first!.company_domain}`,
+      },
+      // The named company counts, also if it is unknown.
+      {
+        hem: '1'.repeat(64),
+        company_domain: 'unknown.example',
+        email: `gus@${first!.company_domain}`,
+      },
     ]
-    expect(await load(store.write('people.ndjson', ndjson(people)))).toMatch(/^3 rows loaded/)
+    await load(
+      store.write('providers.ndjson', ndjson([{ company_domain: 'gmail.com', company_name: 'G' }])),
+      '--into',
+      'companies',
+    )
+    expect(await load(store.write('people.ndjson', ndjson(people)))).toMatch(/^7 rows loaded/)
     const columns = Object.keys(first!).join(', ')
     const of = async (hem: string) =>
       (
         await store.rows(`SELECT ${columns} FROM profiles FINAL WHERE hem = {hem:String}`, { hem })
       )[0]
     expect(await of(ann)).toEqual(first)
-    expect(await of(bob)).toMatchObject({ company_name: 'His Own', company_domain: null })
+    expect(await of(bob)).toEqual({ ...first, company_name: 'His Own' })
+    expect(await of('d'.repeat(64))).toEqual({ ...first, company_city: 'Ulm' })
+    expect(await of('e'.repeat(64))).toEqual(first)
+    expect(await of('f'.repeat(64))).toEqual(first)
+    expect(await of('1'.repeat(64))).toMatchObject({
+      company_name: null,
+      company_domain: 'unknown.example',
+    })
     expect(await of('c'.repeat(64))).toMatchObject({ company_name: null, company_domain: null })
     const job = 'SELECT job_title FROM profiles FINAL WHERE hem = {hem:String}'
     expect(await store.rows(job, { hem: ann })).toEqual([{ job_title: 'Potter' }])

@@ -12,13 +12,17 @@ import type { Uploads } from './uploads.ts'
 /** Most bytes of a file, unpacked, and most lines. */
 const fileBytesMax = 1024 ** 3
 const fileLinesMax = 50_000_000
-/** After this many bytes, the free space is checked again. */
+/** After this many bytes, the free space and the organization's share are checked again. */
 const lookEveryBytes = 64 * 1024 ** 2
+/** Lists expand 2 to 20 times; an archive of zeros, a thousand times. The first bytes may expand more. */
+const ratioMax = 100
+const ratioFromBytes = 16 * 1024 ** 2
 /** Retry time if the disk is full. */
 const retrySeconds = 60
 
 /** An upload: its bytes as they arrive, and its format. */
 export interface Upload {
+  readonly organizationId: string
   readonly format: Body['format']
   readonly kind: Kind
   readonly column: string | undefined
@@ -35,6 +39,7 @@ export interface Saved {
 
 /**
  * Writes an upload to the disk, unpacked, under the id of its import; after any failure no file remains.
+ * `requireShare` throws if the organization has too many bytes on the disk; it is called again while the file grows.
  * Throws 400 like findColumn before it reads further, 413 "too_large", and 503 "busy" if the disk is full.
  * Also throws the error of an upload whose client disconnects.
  */
@@ -42,12 +47,18 @@ export async function saveUpload(
   uploads: Uploads,
   importId: string,
   upload: Upload,
+  requireShare: () => Promise<void> = async () => {},
 ): Promise<Saved> {
-  if (!(await uploads.hasRoom())) throw noRoom()
+  const arriving = { importId, organizationId: upload.organizationId }
+  const requireRoom = async () => {
+    if (!(await uploads.hasRoom())) throw noRoom()
+    await requireShare()
+  }
+  await requireRoom()
   try {
-    const handle = await open(uploads.partialPathOf(importId), 'wx', 0o600)
-    const saved = await write(handle, uploads, upload).finally(() => handle.close())
-    await uploads.keep(importId)
+    const handle = await open(uploads.partialPathOf(arriving), 'wx', 0o600)
+    const saved = await write(handle, upload, requireRoom).finally(() => handle.close())
+    await uploads.keep(arriving)
     return { ...saved, collectorId: uploads.collectorId }
   } catch (error) {
     await uploads.remove(importId)
@@ -57,8 +68,8 @@ export async function saveUpload(
 
 async function write(
   handle: FileHandle,
-  uploads: Uploads,
   upload: Upload,
+  requireRoom: () => Promise<void>,
 ): Promise<Omit<Saved, 'collectorId'>> {
   let head = upload.format === 'items' ? headOfItems(upload.kind) : null
   let first = Buffer.alloc(0)
@@ -75,7 +86,7 @@ async function write(
     await writeAll(handle, part)
     if (bytes - looked < lookEveryBytes) continue
     looked = bytes
-    if (!(await uploads.hasRoom())) throw noRoom()
+    await requireRoom()
   }
   head ??= headOf(first, upload)
   await handle.datasync()
@@ -89,9 +100,26 @@ async function writeAll(handle: FileHandle, part: Buffer): Promise<void> {
   for (let at = 0; at < part.length; ) at += (await handle.write(part, at)).bytesWritten
 }
 
+/** Unpacks gzip, and passes other content through. Throws 413 for an archive that expands too much. */
 async function* unpacked(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let [packed, whole] = [0, 0]
+  async function* counted(): AsyncGenerator<Buffer> {
+    for await (const part of bytes) {
+      packed += part.length
+      yield part
+    }
+  }
   try {
-    yield* unpackGzip(bytes[Symbol.asyncIterator]() as AsyncGenerator<Buffer>)
+    for await (const part of unpackGzip(counted())) {
+      whole += part.length
+      if (whole > ratioFromBytes && whole > ratioMax * packed)
+        throw new ApiError(
+          413,
+          'too_large',
+          `The archive expands to more than ${ratioMax} times its size. Send the file unpacked, or without repeated rows.`,
+        )
+      yield part
+    }
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     throw code.startsWith('Z_') ? malformed('The archive is damaged or incomplete.') : error

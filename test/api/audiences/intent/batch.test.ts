@@ -51,6 +51,14 @@ test.each([
   },
 )
 
+test('a person matches through an address that only the profile names', async () => {
+  const [work, home] = ['dia@firm.example', 'dia@home.example']
+  await intent.know({ profiles: [{ hem: hemOf(work), email: work, additional_emails: home }] })
+  await intent.signal([{ topic: 'wine', email: work, daysAgo: 1, score: 80, source: 'one' }])
+  const answer = await intent.ask('batch', { items: [{ id: 'a', email: home }] })
+  expect(answer).toMatchObject({ results: [{ id: 'a', matched: true }], charged: 1 })
+})
+
 test('a person matches through any of their addresses', async () => {
   const emails = ['first@several.example', 'second@several.example']
   await intent.knowPeople([{ emails, company_domain: null, job_seniority: null }], {

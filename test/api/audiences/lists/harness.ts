@@ -51,7 +51,8 @@ export function importInto(
   ): Promise<{ listId: string; importId: string }> => {
     const importId = randomUUID()
     const parts = Readable.from([Buffer.from(bytes as string)], { objectMode: false })
-    const saved = await saveUpload(uploads, importId, { format, kind, column, bytes: parts })
+    const file = { organizationId: randomUUID(), format, kind, column, bytes: parts }
+    const saved = await saveUpload(uploads, importId, file)
     const list = listId ?? randomUUID()
     if (!listId) await createList(postgres, { listId: list, projectId, name: 'List', kind })
     await storeImport(postgres, { importId, listId: list, ...saved })

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: what a test expects of an answer is what it checks.
 /** Lists over HTTP, of a service that imports what is uploaded. */
 import { randomUUID } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -352,6 +352,21 @@ describe('POST /api/v1/lists', () => {
     })
   })
 
+  test('refuses an archive that expands to much more than its size', async () => {
+    const answer = await ask(`${lists}?${queryOf()}`, {
+      method: 'POST',
+      type: 'text/csv',
+      body: gzipSync('a@http.example\n'.repeat(2_000_000)),
+    })
+    expect(answer).toMatchObject({
+      status: 413,
+      body: {
+        error: 'too_large',
+        message: expect.stringContaining('expands to more than 100 times its size'),
+      },
+    })
+  })
+
   test('leaves nothing of an upload whose client dies, and says so', async () => {
     const name = `Broken off ${randomUUID()}`
     const request = httpRequest(`${tenants.service.url}${lists}?${queryOf({ name })}`, {
@@ -375,7 +390,7 @@ describe('POST /api/v1/lists', () => {
   })
 })
 
-test('an organization of which a thousand imports wait, or 8 GiB, is asked to wait', async () => {
+test('an organization of which a thousand imports wait, or 4 GiB, is asked to wait', async () => {
   const { body } = await newList(['a@waiting.example'])
   await imported({ status: 202, body })
   // Of a machine that is not there: nobody begins them.
@@ -386,10 +401,10 @@ test('an organization of which a thousand imports wait, or 8 GiB, is asked to wa
   )
   const more = () =>
     send('POST', `${lists}/${body.list.id}/items`, { items: ['b@waiting.example'] })
-  expect(await more()).toMatchObject({ status: 503, body: { error: 'busy' } })
+  expect(await more()).toMatchObject({ status: 429, body: { error: 'rate_limited' } })
   expect(await newList(['b@waiting.example'])).toMatchObject({
-    status: 503,
-    body: { error: 'busy' },
+    status: 429,
+    body: { error: 'rate_limited' },
   })
   const remove = () =>
     tenants.postgres.query('DELETE FROM list_imports WHERE list_id = $1 AND lines_done = 0', [
@@ -401,15 +416,23 @@ test('an organization of which a thousand imports wait, or 8 GiB, is asked to wa
   await tenants.postgres.query(
     `INSERT INTO list_imports (import_id, list_id, collector_id, file, bytes_done, lines_done)
      SELECT gen_random_uuid(), $1, gen_random_uuid(), jsonb_build_object('bytes', 1024 ^ 3), 0, 0
-     FROM generate_series(1, 8)`,
+     FROM generate_series(1, 4)`,
     [body.list.id],
   )
-  expect(await more()).toMatchObject({
-    status: 503,
-    body: { message: expect.stringContaining('more than 8 GiB') },
-  })
+  const tooMuch = { status: 429, body: { message: expect.stringContaining('more than 4 GiB') } }
+  expect(await more()).toMatchObject(tooMuch)
   await remove()
   await imported(await more())
+
+  // Files that arrive count as well, whichever process writes them.
+  const { organizationId } = tenants
+  const uploads = join(tenants.service.dataDir, 'uploads')
+  const arriving = join(uploads, `${randomUUID()}.${organizationId}.partial`)
+  writeFileSync(arriving, '')
+  truncateSync(arriving, 4 * 1024 ** 3)
+  await expect.poll(more).toMatchObject(tooMuch)
+  rmSync(arriving)
+  await expect.poll(async () => (await more()).status).toBe(202)
 })
 
 describe('a list', () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 import { profileFields } from '../../../../schemas/fields.ts'
 import { openEvents, type Row } from '../harness.ts'
 
@@ -249,4 +250,12 @@ test.each<[string, string | null, string | null, string | null, boolean]>([
   const hem = createHash('sha256').update(name).digest('hex')
   await events.know({ profiles: [{ hem, business_email, email, company_domain }] })
   expect((await query({ filter: `hem:eq:${hem}` })).count).toBe(is ? 1 : 0)
+})
+
+test('a filter by hem takes any address that a profile names', async () => {
+  const [work, home] = ['zoe@zoe.example', 'zoe@home.example']
+  const zoe = { hem: hemOf(work), first_name: 'Zoe', business_email: work, personal_email: home }
+  await events.know({ profiles: [zoe] })
+  for (const filter of [`hem:eq:${hemOf(home)}`, `hem:in:${hemAt(250)}|${hemOf(home)}`])
+    expect((await query({ filter })).results).toMatchObject([zoe])
 })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Graph, profileAt } from '../../../../collector/identity/generate/index.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
@@ -84,6 +85,36 @@ describe('one person', () => {
         pte_person_id: dot.pte_person_id,
       })
     }
+  })
+
+  test('is found by every address that only the profile names', async () => {
+    const of = (address: string) => `${address}-${randomUUID()}@firm.example`
+    const [work, home, old, shared] = [of('work'), of('home'), of('old'), of('info')]
+    const ida = {
+      hem: hemOf(work),
+      first_name: 'Ida',
+      business_email: work,
+      personal_email: ` ${home.toUpperCase()}`,
+      additional_emails: `${old}, ${shared}`,
+    }
+    const other = of('other')
+    const max = { hem: hemOf(other), first_name: 'Max', email: shared, personal_email: work }
+    await events.know({ profiles: [ida, max] })
+    const nameOf = async (email: string) => (await get({ email })).json().person?.first_name
+    for (const email of [work, home, old]) expect(await nameOf(email)).toBe('Ida')
+    expect(await nameOf(other)).toBe('Max')
+    // An address that two people name, and that has no profile, belongs to nobody.
+    expect(await nameOf(shared)).toBeUndefined()
+    const items = [{ hem: hemOf(home) }, { email: work }, { email: shared }]
+    expect((await batch({ items, select: 'hem,first_name' })).json()).toMatchObject({
+      matched: 2,
+      charged: 2,
+      results: [
+        { person: { hem: hemOf(home), first_name: 'Ida' } },
+        { person: { hem: hemOf(work), first_name: 'Ida' } },
+        { matched: false },
+      ],
+    })
   })
 
   test('with select has these fields in this order', async () => {

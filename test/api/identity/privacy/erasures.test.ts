@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readErasure, requestErasure } from '../../../../collector/identity/privacy/erasures.ts'
+import { reloadIdentity } from '../../../../collector/identity/store/refresh.ts'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 import { beaconOf, customEvent, postBeacon } from '../../../harness/api.ts'
 import { waitFor } from '../../../harness/service.ts'
 import { openPrivacy, type Privacy } from './harness.ts'
@@ -127,6 +130,19 @@ describe('erasing a person', () => {
     )
     await gone(it.demo.organization_id, cookie)
     expect(await it.visit(it.demo.pixel_id, cookie, { hem })).toBe(1)
+  })
+
+  test('everywhere by an address that only a profile names: the profile', async () => {
+    const [work, home] = [`${randomUUID()}@work.example`, `${randomUUID()}@home.example`]
+    await it.clickhouse.command({
+      sql: 'INSERT INTO profiles (hem, personal_email) VALUES ({hem:String}, {home:String})',
+      params: { hem: hemOf(work), home },
+    })
+    await reloadIdentity(it.clickhouse)
+    const profiles = () => it.countOf('profiles', 'hem = {hem:String}', { hem: hemOf(work) })
+    expect(await profiles()).toBe(1)
+    await requestErasure(it.postgres, null, { hem: hemOf(home) })
+    await waitFor('the profile to go', async () => (await profiles()) === 0, 20_000)
   })
 
   test('everywhere, as the operator asks: every organization’s, and the profile', async () => {

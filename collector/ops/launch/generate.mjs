@@ -1,6 +1,6 @@
 /**
- * Writes the types of both clients from the routes' own schemas: `node generateClient.mjs BUNDLE [--operations]`. BUNDLE is
- * the built describeApi.ts. A process of its own, because the build may become the service. It needs no store and no port.
+ * Writes the types of both clients and the pages of /docs from the routes' own schemas: `node generate.mjs BUNDLE
+ * [--operations]`. BUNDLE is the built describeApi.ts, next to the built dashboard. A process of its own, because the build may become the service. It needs no store and no port.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
