@@ -41,11 +41,7 @@ export const eventsRoutes =
   async (app) => {
     app.setSerializerCompiler(plainSerializer)
     const cursors = deps.cursors<Cursor>('events')
-    const completeUntil = createCompleteUntil(
-      deps.postgres,
-      deps.now,
-      deps.clickhouse.live.placement,
-    )
+    const completeUntil = createCompleteUntil(deps.postgres, deps.now)
     const sendPages = createSendPages(deps, cursors)
     const config = {
       access: {
@@ -76,7 +72,7 @@ export const eventsRoutes =
           const isSeveral = query.pages !== undefined && query.pages > 1
           if (isSeveral) requireSeveral(format, draftPlan)
           const scope = await deps.scopeOf(principal, requestedScope, actionOf(tier))
-          const complete = await completeUntil(principal, scope)
+          const complete = await completeUntil(principal)
           const readable = readableWindow(draftPlan, complete)
 
           if (isSeveral) {

@@ -20,7 +20,6 @@ import { lists } from './lists.ts'
 import { lookup } from './lookup.ts'
 import { memory } from './memory.ts'
 import { charges, metering } from './metering.ts'
-import { moves } from './moves.ts'
 import { natsLog } from './natsLog.ts'
 import { neighbours } from './neighbours.ts'
 import { organization } from './organization.ts'
@@ -78,7 +77,6 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   growth,
   peers,
   'session-filters': sessionFiltersRow,
-  moves,
   shards,
   collectors,
 }

@@ -77,41 +77,11 @@ test('a lease that is released in order tells the next owner that no insert runs
   expect((await one.acquire(4)).every(({ mayOtherInsertsRun }) => mayOtherInsertsRun)).toBe(true)
 })
 
-const nothing = { settled: 0, doubtfulFrom: Infinity, shards: new Map(), version: null }
-
 test('rows that ClickHouse may have lost hold the progress back until they are found', async () => {
   const leases = await open()
   const [lease] = await leases.acquire(1)
-  await leases.renew(new Map([[lease!.stream, { ...nothing, doubtfulFrom: 1_000 }]]))
+  await leases.renew(new Map([[lease!.stream, 1_000]]))
   expect((await readProgress(postgres, streams)).doubtfulFrom).toBe(1_000)
   await leases.renew(new Map())
   expect((await readProgress(postgres, streams)).doubtfulFrom).toBe(Infinity)
-})
-
-test('rows that wait for a shard stay reported until an owner has settled as much', async () => {
-  const [one, other] = [await open(), await open()]
-  const [lease] = await one.acquire(1)
-  const { stream } = lease!
-  await one.begin(lease!, 'created', 1)
-  await one.commit(lease!, 0, 5)
-  const shards = new Map([[1, { oldestAt: 700, rows: 3 }]])
-  await one.renew(new Map([[stream, { ...nothing, settled: 9, shards, version: 4 }]]))
-  const waits = { oldestAt: 700, shards: new Set([1]), version: 4, rest: { size: 3 } }
-  const read = () => readProgress(postgres, [stream])
-  const reported = { committed: [5], settled: [9], doubtfulFrom: Infinity, delayed: [waits] }
-  expect(await read()).toEqual(reported)
-
-  await expire()
-  const taken = (await other.acquire(4)).find((each) => each.stream === stream)!
-  expect(await other.begin(taken, 'created', 1)).toBe(5)
-  expect(await read()).toEqual(reported)
-  // The new owner is behind. The old list stays, so the new one delays all projects.
-  const second = new Map([[0, { oldestAt: 800, rows: 1 }]])
-  await other.renew(new Map([[stream, { ...nothing, settled: 6, shards: second, version: 4 }]]))
-  expect(await read()).toEqual({ ...reported, doubtfulFrom: 800 })
-  await other.renew(new Map([[stream, { ...nothing, settled: 9, version: 4 }]]))
-  expect(await read()).toEqual({ ...reported, delayed: [] })
-  // The positions of another stream of the same name mean nothing.
-  await other.begin(taken, 'again', 1)
-  expect(await read()).toMatchObject({ committed: [0], settled: [0] })
 })

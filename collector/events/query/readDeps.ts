@@ -2,7 +2,6 @@ import type { ScopeOf } from '../../api/access/policy.ts'
 import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { Billing } from '../../billing/billing.ts'
-import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 /** Dependencies of all routes that read events. */
@@ -18,8 +17,6 @@ export interface ReadDeps {
   billing: Billing
   /** The store of budgets, limits and usage. */
   postgres: Postgres
-  /** `live` has the events of real visitors. */
-  clickhouse: { readonly live: Pick<ClickHouse, 'placement'> }
   /** Signs the cursors of pages. */
   cursors: Cursors
   /** Milliseconds since 1970. */

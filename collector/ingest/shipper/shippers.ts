@@ -2,10 +2,8 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { type SpooledTable, tableDirectories } from '../spool/layout.ts'
 import { recoverSegments, segmentsIn } from '../spool/segmentFile.ts'
 import { Deduplicator } from './deduplicator.ts'
-import type { LowMarks } from './shardMarks.ts'
 import { ShipLeases } from './shipLeases.ts'
 import { type ShipObserver, Shipper } from './shipper.ts'
-import type { WaitingBatch } from './waitingBatches.ts'
 
 /** How long shipped rows are kept, in case ClickHouse loses them in a crash. */
 export const keepShippedMs = 120_000
@@ -14,10 +12,8 @@ export const keepShippedMs = 120_000
 export interface SegmentShipper {
   /** Number of waiting segments. */
   readonly backlog: number
-  /** Returns until when its rows are in ClickHouse. `version` is the current version of the placement. */
-  lowMarks(version: number | null): LowMarks
-  /** The batches with rows that wait for unavailable shards. */
-  readonly waiting: readonly WaitingBatch[]
+  /** When the first row that is not certainly in ClickHouse was received, epoch milliseconds; Infinity: all are. */
+  readonly lowMark: number
   /** The earliest time of receipt of shipped rows that it may ship again, epoch milliseconds; Infinity: none. */
   readonly repeatsFrom: number
   /** Queues a segment that no process has tried to ship. */
