@@ -7,7 +7,7 @@ import type { ShipObserver } from '../shipper/shipper.ts'
 import type { SpooledTable } from '../spool/layout.ts'
 import type { NatsLink } from './natsLink.ts'
 import { PartitionConsumer } from './partitionConsumer.ts'
-import { type PartitionLease, PartitionLeases } from './partitionLeases.ts'
+import { type PartitionLease, PartitionLeases, type PartitionReport } from './partitionLeases.ts'
 import { allStreams, type LogStream, partitionCount } from './streams.ts'
 
 export interface ConsumersOptions {
@@ -72,9 +72,9 @@ export class Consumers {
   async #renew(): Promise<void> {
     if (!this.#isPrepared) await this.#leases.prepare()
     this.#isPrepared = true
-    const doubtful = new Map<string, number>()
-    for (const [name, consumer] of this.#consumers) doubtful.set(name, consumer.doubtfulFrom)
-    const share = await this.#leases.renew(doubtful)
+    const reports = new Map<string, PartitionReport>()
+    for (const [name, consumer] of this.#consumers) reports.set(name, consumer.report())
+    const share = await this.#leases.renew(reports)
     for (const [name, consumer] of this.#consumers)
       if (!consumer.lease.isHeld()) this.#release(name, consumer, 0)
     for (const [name, consumer] of [...this.#consumers].slice(share))

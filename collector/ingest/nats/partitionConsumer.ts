@@ -6,7 +6,7 @@ import { type ShipObserver, Shipper } from '../shipper/shipper.ts'
 import { MessageReader, type ReadMessage } from './messageReader.ts'
 import type { NatsLink } from './natsLink.ts'
 import { NatsPartition, oldestAtOfRecord } from './natsPartition.ts'
-import type { PartitionLease, PartitionLeases } from './partitionLeases.ts'
+import type { PartitionLease, PartitionLeases, PartitionReport } from './partitionLeases.ts'
 import { infoOf, type LogStream, partitionCondition } from './streams.ts'
 
 export interface PartitionConsumerOptions {
@@ -48,6 +48,8 @@ export class PartitionConsumer {
   #mayInsertsRun: boolean
   #batch: { first: number; messages: ReadMessage[]; bytes: number; since: number } | null = null
   #purgedAt = 0
+  /** The start times of the servers that have all committed messages that were read. */
+  #starts: readonly number[] | null = null
 
   constructor(options: PartitionConsumerOptions) {
     this.#options = options
@@ -59,9 +61,16 @@ export class PartitionConsumer {
     return this.#options.lease
   }
 
-  /** The earliest time of receipt of committed rows that ClickHouse may have lost, epoch milliseconds; Infinity: none. */
-  get doubtfulFrom(): number {
-    return this.#shipper?.doubtfulFrom ?? Infinity
+  report(): PartitionReport {
+    const doubtfulFrom = this.#opened?.shipper.doubtfulFrom ?? Infinity
+    return { doubtfulFrom, starts: this.#hasReadCommitted ? this.#starts : null }
+  }
+
+  /** Whether the shipper has all messages that were committed when the lease was acquired. */
+  get #hasReadCommitted(): boolean {
+    if (!this.#opened) return false
+    const { next, committed } = this.#opened
+    return Math.min(next, this.#batch?.first ?? Infinity) > committed
   }
 
   /** Ships what is waiting for at most `timeoutMs`, and releases the lease. */
@@ -116,7 +125,7 @@ export class PartitionConsumer {
     if (!info) return null
     const { first_seq, last_seq } = info.state
     const created = info.created
-    const committed = await leases.begin(lease, created, Math.max(first_seq, 1))
+    const { committed, starts } = await leases.begin(lease, created, Math.max(first_seq, 1))
     const partition = new NatsPartition({
       stream: stream.name,
       streamCreated: created,
@@ -142,6 +151,12 @@ export class PartitionConsumer {
       leases: source,
       deadLetterDirectory: this.#options.deadLetterDirectory,
       keepShippedMs: this.#options.keepShippedMs,
+      verified: {
+        before: starts,
+        note: (verified) => {
+          this.#starts = verified
+        },
+      },
       observe: this.#options.observe,
     })
     return {

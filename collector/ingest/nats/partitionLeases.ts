@@ -12,6 +12,14 @@ export interface PartitionLease {
   isHeld(): boolean
 }
 
+/** The report of a partition's owner. */
+export interface PartitionReport {
+  /** When the first committed row that ClickHouse may have lost was received, epoch milliseconds; Infinity: none. */
+  readonly doubtfulFrom: number
+  /** The start times of the servers that have all committed messages (shipper/verifiedStarts.ts); null: unknown. */
+  readonly starts: readonly number[] | null
+}
+
 /** How far the shippers of all machines are. */
 export interface LogProgress {
   /** The committed position of each partition. */
@@ -54,11 +62,8 @@ export class PartitionLeases {
     )
   }
 
-  /**
-   * Renews all leases. `doubtful`: of each partition, when the first committed row that ClickHouse may have lost was
-   * received, epoch milliseconds; Infinity: none. Resolves with this machine’s share: how many partitions it should own.
-   */
-  async renew(doubtful: ReadonlyMap<string, number>): Promise<number> {
+  /** Renews all leases, with a report of each. Resolves with this machine’s share: how many partitions it should own. */
+  async renew(reports: ReadonlyMap<string, PartitionReport>): Promise<number> {
     const askedAt = performance.now()
     const held = [...this.#held]
     const { rows } = await this.#postgres.query<{ live: number; renewed: string[] | null }>(
@@ -67,8 +72,9 @@ export class PartitionLeases {
          ON CONFLICT (consumer_id) DO UPDATE SET seen_at = excluded.seen_at
        ), renewed AS (
          UPDATE event_log_partitions p
-         SET expires_at = clock_timestamp() + make_interval(secs => $2), doubtful_from_ms = mine.doubtful
-         FROM unnest($3::text[], $4::bigint[], $5::float8[]) mine (stream, token, doubtful)
+         SET expires_at = clock_timestamp() + make_interval(secs => $2), doubtful_from_ms = mine.doubtful,
+           clickhouse_starts = coalesce(mine.starts, p.clickhouse_starts)
+         FROM unnest($3::text[], $4::bigint[], $5::float8[], $7::jsonb[]) mine (stream, token, doubtful, starts)
          WHERE p.stream = mine.stream AND p.token = mine.token AND p.owner = $1
          RETURNING p.stream
        )
@@ -81,10 +87,14 @@ export class PartitionLeases {
         held.map(([stream]) => stream),
         held.map(([, { token }]) => token),
         held.map(([stream]) => {
-          const from = doubtful.get(stream) ?? Infinity
+          const from = reports.get(stream)?.doubtfulFrom ?? Infinity
           return from === Infinity ? null : from
         }),
         consumerSeconds,
+        held.map(([stream]) => {
+          const starts = reports.get(stream)?.starts
+          return starts ? JSON.stringify(starts) : null
+        }),
       ],
     )
     const { live, renewed } = rows[0]!
@@ -128,23 +138,25 @@ export class PartitionLeases {
   }
 
   /**
-   * Reads the committed position under a lease. The positions of an earlier stream of the same name are void. `firstSeq`
+   * Reads the committed position under a lease, and the last `PartitionReport.starts`. The positions of an earlier stream of the same name are void. `firstSeq`
    * is the stream’s first message: earlier ones are deleted, so nobody waits for them.
    */
   begin(
     { stream, token }: PartitionLease,
     streamCreated: string,
     firstSeq: number,
-  ): Promise<number> {
+  ): Promise<{ committed: number; starts: number[] | null }> {
     return inTransaction(this.#postgres, async (client) => {
-      const { rows } = await client.query<{ committed: number }>(
+      const { rows } = await client.query<{ committed: number; starts: number[] | null }>(
         `UPDATE event_log_partitions SET stream_created = $3,
-           committed = greatest(CASE WHEN stream_created = $3 THEN committed ELSE 0 END, $4::bigint - 1)
-         WHERE stream = $1 AND token = $2 RETURNING committed::float8 AS committed`,
+           committed = greatest(CASE WHEN stream_created = $3 THEN committed ELSE 0 END, $4::bigint - 1),
+           clickhouse_starts = CASE WHEN stream_created = $3 THEN clickhouse_starts END
+         WHERE stream = $1 AND token = $2
+         RETURNING committed::float8 AS committed, clickhouse_starts AS starts`,
         [stream, token, streamCreated, firstSeq],
       )
       if (!rows[0]) throw new LeaseLost(stream)
-      return rows[0].committed
+      return rows[0]
     })
   }
 

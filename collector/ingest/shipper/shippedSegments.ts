@@ -4,6 +4,7 @@ import { onShard } from '../../platform/clickhouse/shards.ts'
 import type { LogPartition } from '../log/eventLog.ts'
 import { partsOfBatch } from './insert.ts'
 import { withoutStoredLines } from './reconcile.ts'
+import { areSameRuns } from './verifiedStarts.ts'
 
 export interface ShippedSegmentsOptions {
   clickhouse: ClickHouse
@@ -11,6 +12,8 @@ export interface ShippedSegmentsOptions {
   table: string
   /** How long a batch is kept. */
   keepMs: number
+  /** Start times of the servers that have all batches of an earlier process (VerifiedStarts.before). */
+  verifiedStarts: readonly number[] | null
   /** Called with a batch whose rows are partly missing in ClickHouse. */
   lacksRows(position: string): void
   retry(error: Error, position: string): void
@@ -37,6 +40,8 @@ export class ShippedSegments {
   readonly #kept = new Map<string, { timer: NodeJS.Timeout; oldestAt: number }>()
   readonly #shards: readonly ClickHouse[]
   readonly #inDoubt: DoubtfulBatch[] = []
+  /** Batches of an earlier process, until it is known whether the servers have restarted since. */
+  #inherited: DoubtfulBatch[] = []
   #looking: Promise<void> | null = null
   /** Start time of each shard. */
   readonly #startedAt: number[] = []
@@ -55,6 +60,37 @@ export class ShippedSegments {
   /** The batches to verify. */
   get doubtful(): readonly DoubtfulBatch[] {
     return this.#inDoubt
+  }
+
+  /** Number of batches that it may have to verify. */
+  get unverified(): number {
+    return this.#inDoubt.length + this.#inherited.length
+  }
+
+  /** The start times of the servers, if these have all committed batches; null: unknown. */
+  get verifiedStarts(): readonly number[] | null {
+    const isVerified = this.#doubtfulShards.size === 0 && this.unverified === 0
+    return isVerified ? [...this.#startedAt] : null
+  }
+
+  /**
+   * Adds batches that an earlier process has committed. They are verified, unless the servers that had them then still
+   * run.
+   */
+  inherit(positions: readonly string[]): void {
+    for (const position of positions)
+      this.#inherited.push({ position, oldestAt: this.#options.partition.oldestAt(position) })
+    this.#settleInherited()
+  }
+
+  #settleInherited(): void {
+    const { verifiedStarts } = this.#options
+    if (verifiedStarts !== null && this.#doubtfulShards.size > 0) return
+    const inherited = this.#inherited
+    this.#inherited = []
+    if (areSameRuns(this.#startedAt, verifiedStarts))
+      for (const { position, oldestAt } of inherited) this.keep(position, oldestAt)
+    else this.lookFor(inherited.map(({ position }) => position))
   }
 
   /** Keeps a batch that ClickHouse has. `oldestAt`: when its first row was received, epoch milliseconds. */
@@ -88,7 +124,7 @@ export class ShippedSegments {
    */
   get repeatsFrom(): number {
     const kept = this.#doubtfulShards.size > 0 ? [...this.#kept.values()] : []
-    return [...kept, ...this.#inDoubt].reduce(
+    return [...kept, ...this.#inDoubt, ...this.#inherited].reduce(
       (least, { oldestAt }) => Math.min(least, oldestAt),
       Infinity,
     )
@@ -125,6 +161,7 @@ export class ShippedSegments {
       this.#restarts++
       this.lookFor([...this.#kept.keys()])
     }
+    this.#settleInherited()
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
 

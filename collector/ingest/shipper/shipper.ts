@@ -7,6 +7,7 @@ import { BatchReader } from './batchReader.ts'
 import type { Deduplicator } from './deduplicator.ts'
 import { failingMs, insertBatch, writeDeadLetter } from './insert.ts'
 import { ShippedSegments } from './shippedSegments.ts'
+import type { VerifiedStarts } from './verifiedStarts.ts'
 
 export interface ShipperOptions {
   clickhouse: ClickHouse
@@ -20,6 +21,8 @@ export interface ShipperOptions {
   deadLetterDirectory: string
   /** How long a shipped segment is kept, in case ClickHouse loses it in a crash. */
   keepShippedMs: number
+  /** Remembers which servers have the committed batches; default: these are verified at each start. */
+  verified?: VerifiedStarts
   observe: ShipObserver
 }
 
@@ -103,6 +106,7 @@ export class Shipper {
       partition: this.#partition,
       table,
       keepMs: options.keepShippedMs,
+      verifiedStarts: options.verified?.before ?? null,
       lacksRows: (position) => this.#enqueue(position, true),
       retry: observe.retry,
       signal: this.#stopping.signal,
@@ -111,7 +115,7 @@ export class Shipper {
 
   /** Number of batches that are not in ClickHouse, including the current one and those being verified. */
   get backlog(): number {
-    return this.queued + this.#shipped.doubtful.length
+    return this.queued + this.#shipped.unverified
   }
 
   /** Number of batches to insert, including the current one. */
@@ -157,12 +161,14 @@ export class Shipper {
       this.#partition.isCommitted(position) &&
       (this.#options.duplicates !== null || !this.#partition.hasFixedBatches)
     for (const position of positions) if (!isVerified(position)) this.#enqueue(position, true)
-    this.#shipped.lookFor(positions.filter(isVerified))
+    this.#shipped.inherit(positions.filter(isVerified))
   }
 
   /** Checks whether ClickHouse has restarted: rows that were shipped before may be lost. */
-  noticeRestart(): Promise<void> {
-    return this.#shipped.noticeRestart()
+  async noticeRestart(): Promise<void> {
+    await this.#shipped.noticeRestart()
+    const starts = this.doubtfulFrom === Infinity ? this.#shipped.verifiedStarts : null
+    if (starts) this.#options.verified?.note(starts)
   }
 
   /**

@@ -4,6 +4,7 @@ import { recoverSegments, segmentsIn } from '../spool/segmentFile.ts'
 import { Deduplicator } from './deduplicator.ts'
 import { ShipLeases } from './shipLeases.ts'
 import { type ShipObserver, Shipper } from './shipper.ts'
+import { verifiedStartsIn } from './verifiedStarts.ts'
 
 /** How long shipped rows are kept, in case ClickHouse loses them in a crash. */
 export const keepShippedMs = 120_000
@@ -31,11 +32,15 @@ export type SegmentShippers = Record<SpooledTable, SegmentShipper>
 
 /**
  * Opens one shipper for each table, for all workers of this machine. The shippers of events of all machines share one
- * lease, through the PostgreSQL at `postgresUrl`.
+ * lease, through the PostgreSQL at `postgresUrl`. `startsFile` remembers which servers have the events.
  */
 export function openShippers(
   clickhouse: ClickHouse,
-  { postgresUrl, collectorId }: { postgresUrl: string; collectorId: string },
+  {
+    postgresUrl,
+    collectorId,
+    startsFile,
+  }: { postgresUrl: string; collectorId: string; startsFile?: string },
   deadLetterDirectory: string,
   observe: (table: SpooledTable) => ShipObserver,
 ): SegmentShippers {
@@ -46,6 +51,7 @@ export function openShippers(
       duplicates,
       deadLetterDirectory,
       keepShippedMs,
+      ...(table === 'events' && startsFile && { verified: verifiedStartsIn(startsFile) }),
       observe: observe(table),
     })
   return {

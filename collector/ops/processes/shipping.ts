@@ -77,7 +77,16 @@ export async function openShipping(
     }))
   const shippers =
     nats?.forwarders ??
-    openShippers(shipping, { postgresUrl: postgres.url, collectorId }, deadLetterDirectory, observe)
+    openShippers(
+      shipping,
+      {
+        postgresUrl: postgres.url,
+        collectorId,
+        startsFile: join(dataDir, 'clickhouse_starts.json'),
+      },
+      deadLetterDirectory,
+      observe,
+    )
   const recovered = new Set<string>()
   const recover = async (directory: string) => {
     const worker = await lockDirectory(directory, workerLockWaitMs)
