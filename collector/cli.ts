@@ -56,17 +56,8 @@ async function withAccounts(
 
 async function openStore(): Promise<ClickHouse> {
   const { openDatabase } = await import('./platform/clickhouse/cluster.ts')
-  const { openPostgres } = await import('./platform/postgres/pool.ts')
-  const { clickhouse_url, clickhouse_database, postgres_url } = readStores()
-  // It connects only for several shards.
-  const postgres = openPostgres(postgres_url, () => {})
-  const clickhouse = openDatabase(clickhouse_url, clickhouse_database, { postgres })
-  return {
-    ...clickhouse,
-    async close() {
-      await Promise.all([clickhouse.close(), postgres.end()])
-    },
-  }
+  const { clickhouse_url, clickhouse_database } = readStores()
+  return openDatabase(clickhouse_url, clickhouse_database)
 }
 
 /** Organizations and the people who sign in. */
@@ -165,7 +156,7 @@ function addBackup(program: Command): void {
     .command('restore')
     .argument(...place)
     .description(
-      'restore a backup into an empty data directory and empty stores, with any number of shards',
+      'restore a backup into an empty data directory and empty stores, with as many shards as before',
     )
     .option('--backup <id>', 'default: the newest')
     .option('--check', 'only check that the backup is complete and intact')
@@ -173,32 +164,6 @@ function addBackup(program: Command): void {
       const { restore } = await import('./ops/backup/restoreCommand.ts')
       await restore(readConfig(process.env), directory, options)
     })
-}
-
-/** The shards of ClickHouse: where the events of pixels are. */
-function addShardCommands(program: Command): void {
-  const commands = () => import('./ops/shards/shardCommands.ts')
-  const shards = program
-    .command('shards')
-    .description('list the shards of ClickHouse, with their pixels and events')
-    .action(async () => (await commands()).listShards(readConfig(process.env)))
-  shards
-    .command('add')
-    .description('add the new shards at the end of CLICKHOUSE_SHARDS')
-    .action(async () => (await commands()).addNewShards(readConfig(process.env)))
-  shards
-    .command('weight <shard> <weight>')
-    .description('set the share of new pixels that a shard receives')
-    .action(async (shard, weight) =>
-      (await commands()).weighShard(readConfig(process.env), shard, weight),
-    )
-  shards
-    .command('move <pixel>')
-    .description("move a pixel's events to another shard while the service runs")
-    .requiredOption('--to <shard>', 'number of the shard')
-    .action(async (pixel, { to }) =>
-      (await commands()).moveToShard(readConfig(process.env), pixel, to),
-    )
 }
 
 /** Taking events in: whether a page's pixel works, and what became of its events on the way to ClickHouse. */
@@ -416,7 +381,6 @@ async function buildProgram(): Promise<Command> {
   addAccounts(program)
   addMaintenance(program)
   addBackup(program)
-  addShardCommands(program)
   addIngest(program)
   addPlan(program)
   addBackground(program)

@@ -76,7 +76,6 @@ async function main(): Promise<void> {
     recover: shipping.recover,
     onSealed: (table, path) => shipping.shippers[table].add(path),
     onNoRoom: shipping.makeRoom,
-    delayedSegmentsOf: shipping.delayedSegmentsOf,
     measure: createMeasure(config, stores, shipping, background),
     log,
   })

@@ -38,11 +38,7 @@ export const eventsRoutes =
   async (app) => {
     app.setSerializerCompiler(plainSerializer)
     const cursors = deps.cursors<Cursor>('events')
-    const completeUntil = createCompleteUntil(
-      deps.postgres,
-      deps.now,
-      deps.clickhouse.live.placement,
-    )
+    const completeUntil = createCompleteUntil(deps.postgres, deps.now)
     const config = {
       access: {
         to: 'key',
@@ -69,7 +65,7 @@ export const eventsRoutes =
           )
           const format = negotiateFormat(request.headers.accept)
           const scope = await deps.scopeOf(principal, requestedScope, actionOf(tier))
-          const complete = await completeUntil(principal, scope)
+          const complete = await completeUntil(principal)
           const readable = readableWindow(draftPlan, complete)
 
           const admitted = await admit(deps.billing, request, reply, {

@@ -1,5 +1,4 @@
 import type { Config } from '../config.ts'
-import { openForShipping } from '../platform/clickhouse/cluster.ts'
 import { migrateDatabases } from '../platform/clickhouse/migrateDatabases.ts'
 import { forgetShardSet } from '../platform/clickhouse/shardSet.ts'
 import { migratePostgres } from '../platform/postgres/migrate.ts'
@@ -7,7 +6,6 @@ import { openPostgres } from '../platform/postgres/pool.ts'
 import { requireSession } from '../platform/postgres/requireSession.ts'
 import { refuseHalfRestoredStores } from '../platform/restoreMark.ts'
 import { withServers } from './servers.ts'
-import { arePlacesRecorded, recordPlaces } from './shards/recordPlaces.ts'
 
 /**
  * Runs `footfall migrate`, the first step of each start, as a separate command. With `acceptShards` it
@@ -26,10 +24,6 @@ export const migrate = (config: Config, { acceptShards = false } = {}): Promise<
       await migrateDatabases(clickhouse, database, postgres, (servers) =>
         console.warn(`${servers.join(', ')} of ClickHouse cannot be reached and is not migrated`),
       )
-      if (acceptShards && (await arePlacesRecorded(postgres, database))) {
-        const opened = openForShipping(clickhouse, database, postgres)
-        await recordPlaces(postgres, opened, opened.shards).finally(opened.close)
-      }
       console.log('ClickHouse has this version’s schema')
     } finally {
       await postgres.end()

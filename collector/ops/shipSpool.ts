@@ -32,7 +32,7 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
   const lock = await lockDirectory(directory, 0)
   await withServers(config, async ({ clickhouse: address, postgresUrl }) => {
     const postgres = openPostgres(postgresUrl, () => {})
-    const clickhouse = openForShipping(address, config.clickhouseDatabase, postgres)
+    const clickhouse = openForShipping(address, config.clickhouseDatabase)
     const told = { rows: 0, duplicates: 0, deadLetters: 0, troubleAt: 0 }
     // The command shares the ship lease with running collectors, under an id of its own.
     const turns = { postgresUrl, collectorId: randomUUID() }

@@ -18,22 +18,6 @@ export function collectorIdOf(dataDir: string): string {
   return readFileSync(path, 'utf8')
 }
 
-/** The watermarks of a collector, epoch milliseconds, while events of some shards wait. */
-export interface ShardMarks {
-  /** The version of the placement (clickhouse/placement.ts); null while the hash of a pixel decides. */
-  readonly version: number | null
-  /** The watermark of projects without pixels on these shards. */
-  readonly others: number
-  /** The watermarks of projects with a pixel on a shard, from 0. */
-  readonly shards: Readonly<Record<string, number>>
-  /** How many events wait for each of these shards. */
-  readonly rows: Readonly<Record<string, number>>
-}
-
-/** The latest watermark of a collector that readers may have used. */
-const latestMark =
-  "greatest(collectors.complete_until_ms, (collectors.shard_marks->>'others')::float8::bigint)"
-
 /**
  * Registers a collector before it receives anything. Resolves to its watermark, epoch milliseconds. All later
  * events must have this time or a later one, regardless of the collector's clock, because readers may have
@@ -51,10 +35,10 @@ export const registerCollector = (
     const ahead = await client.query<{ ms: number }>(
       `WITH clock AS (SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms),
        ahead AS (
-         SELECT collector_id, ${latestMark} - clock.ms AS by_ms FROM collectors, clock
-         WHERE ${latestMark} > clock.ms + ${aheadMsMax}
+         SELECT collector_id, complete_until_ms - clock.ms AS by_ms FROM collectors, clock
+         WHERE complete_until_ms > clock.ms + ${aheadMsMax}
        )
-       UPDATE collectors SET complete_until_ms = least(complete_until_ms, floor(clock.ms)), shard_marks = NULL
+       UPDATE collectors SET complete_until_ms = least(complete_until_ms, floor(clock.ms))
        FROM ahead, clock
        WHERE collectors.collector_id = ahead.collector_id
        RETURNING ahead.by_ms::float8 AS ms`,
@@ -65,27 +49,23 @@ export const registerCollector = (
        ON CONFLICT (collector_id) DO UPDATE SET hostname = excluded.hostname, reported_at = now(), released_at = NULL,
          complete_until_ms = CASE WHEN collectors.released_at IS NULL THEN collectors.complete_until_ms
            ELSE excluded.complete_until_ms END
-       RETURNING ${latestMark}::float8 AS mark`,
+       RETURNING complete_until_ms::float8 AS mark`,
       [collectorId, hostname()],
     )
     return { mark: rows[0]!.mark, setBackMs: Math.max(0, ...ahead.rows.map(({ ms }) => ms)) }
   })
 
-/**
- * Publishes a collector's watermark, which decreases if ClickHouse has lost confirmed rows. `shardMarks`: the marks by
- * shards, if they differ.
- */
+/** Publishes a collector's watermark, which decreases if ClickHouse has lost confirmed rows. */
 export async function publishWatermark(
   postgres: Postgres,
   collectorId: string,
   mark: number,
-  shardMarks: ShardMarks | null,
 ): Promise<void> {
   await postgres.query(
-    `INSERT INTO collectors (collector_id, hostname, complete_until_ms, shard_marks) VALUES ($1, $2, $3, $4)
+    `INSERT INTO collectors (collector_id, hostname, complete_until_ms) VALUES ($1, $2, $3)
      ON CONFLICT (collector_id) DO UPDATE SET complete_until_ms = excluded.complete_until_ms,
-       shard_marks = excluded.shard_marks, reported_at = now(), released_at = NULL`,
-    [collectorId, hostname(), mark, shardMarks],
+       reported_at = now(), released_at = NULL`,
+    [collectorId, hostname(), mark],
   )
 }
 
@@ -95,7 +75,7 @@ export async function publishWatermark(
  */
 export async function releaseCollector(postgres: Postgres, collectorId: string): Promise<void> {
   await postgres.query(
-    `UPDATE collectors SET released_at = now(), reported_at = now(), shard_marks = NULL,
+    `UPDATE collectors SET released_at = now(), reported_at = now(),
        complete_until_ms = greatest(complete_until_ms, floor(extract(epoch FROM clock_timestamp()) * 1000))
      WHERE collector_id = $1`,
     [collectorId],
@@ -111,32 +91,6 @@ export async function readCompleteUntil(postgres: Queryable): Promise<number | n
     'SELECT complete_until()::float8 AS mark',
   )
   return rows[0]!.mark
-}
-
-/** The watermarks of a collector that delays `complete_until`. */
-export interface CollectorMarks {
-  /** Of all events. */
-  readonly mark: number
-  readonly shardMarks: ShardMarks | null
-}
-
-/**
- * Returns the watermarks of the collectors that delay `complete_until`, and the version of the placement of a database at
- * the same moment. Null if no collector has events that wait for a shard.
- */
-export async function readShardMarks(
-  postgres: Postgres,
-  database: string,
-): Promise<{ collectors: CollectorMarks[]; version: number | null } | null> {
-  const { rows } = await postgres.query<CollectorMarks & { version: number | null }>(
-    `SELECT complete_until_ms::float8 AS mark, shard_marks AS "shardMarks",
-       (SELECT version FROM shard_placements WHERE database = $1) AS version
-     FROM collectors WHERE released_at IS NULL`,
-    [database],
-  )
-  const [first] = rows
-  if (!first || rows.every(({ shardMarks }) => shardMarks === null)) return null
-  return { collectors: rows, version: first.version }
 }
 
 /**

@@ -126,21 +126,8 @@ export const logFallbackRows = new Counter({
 })
 export const shardUp = new Gauge({
   name: 'footfall_clickhouse_shard_up',
-  help: 'Whether a shard of ClickHouse answers, 1 or 0. Events of its pixels wait in the log meanwhile.',
+  help: 'Whether a shard of ClickHouse answers, 1 or 0. All events wait in the log until every shard answers.',
   labelNames: ['shard'],
-  registers,
-})
-export const shardWaitingRows = new Gauge({
-  name: 'footfall_shard_waiting_rows',
-  help: 'Events in the log that wait for an unavailable shard of ClickHouse.',
-  labelNames: ['shard'],
-  registers,
-})
-export const shardWaitingSeconds = new Gauge({
-  name: 'footfall_shard_waiting_seconds',
-  help: 'Age of the oldest event that waits for an unavailable shard of ClickHouse.',
-  labelNames: ['shard'],
-  aggregator: 'max',
   registers,
 })
 export const shippedRows = new Counter({

@@ -19,7 +19,6 @@ import { lists } from './lists.ts'
 import { lookup } from './lookup.ts'
 import { memory } from './memory.ts'
 import { charges, metering } from './metering.ts'
-import { moves } from './moves.ts'
 import { natsLog } from './natsLog.ts'
 import { neighbours } from './neighbours.ts'
 import { organization } from './organization.ts'
@@ -76,7 +75,6 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   growth,
   peers,
   'session-filters': sessionFiltersRow,
-  moves,
   shards,
   collectors,
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { seededRandom } from '../../collector/platform/seededRandom.ts'
-import { percentile } from '../bench/stats.ts'
 import { beaconOf, customEvent, postBeacon, readRows } from '../harness/api.ts'
 import { type Cluster, startCluster } from '../harness/cluster.ts'
 import { type Service, waitFor } from '../harness/service.ts'
@@ -11,17 +10,14 @@ import { type Answers, compareAnswers, isChargedAlike } from './answers.ts'
 import { audit, waitUntilShipped } from './audit.ts'
 import { watchConnections } from './connections.ts'
 import { Follower } from './follower.ts'
-import { Mover } from './mover.ts'
 import { findWorkers, killNow } from './processes.ts'
 import { environmentOf, type ScenarioOptions, type ScenarioResult } from './scenario.ts'
 import { Sender } from './sender.ts'
-import { ShardProbe } from './shardProbe.ts'
 
 /**
  * Faults of a collector: it is killed and restarted, one of its processes is killed, or it pauses for a while
  * and then continues. Or a shared store is killed. Or a collector is killed and its disk is deleted: with a replicated
- * log, that loses nothing. Or a pixel begins to move to another shard; if one moves, the command that moves it is
- * killed. Or a shard other than the first is away for a while, and a collector is killed meanwhile.
+ * log, that loses nothing. Or a shard other than the first is away for a while, and a collector is killed meanwhile.
  */
 export const mishaps = [
   'collector',
@@ -31,7 +27,6 @@ export const mishaps = [
   'postgres',
   'nats',
   'disk',
-  'move',
   'shard',
 ] as const
 export type Mishap = (typeof mishaps)[number]
@@ -66,12 +61,6 @@ export interface ClusterResult extends ScenarioResult {
   feedDoubled: number
   /** Of pages that all processes of the API were asked for at once. */
   asked: Answers
-  /**
-   * While a shard was away: the number of measured events of the other shards' pixels, and the times until they were
-   * readable.
-   */
-  othersMeasured: number
-  othersReadableMs: { p50: number; p95: number; longest: number }
   /** Connections of PostgreSQL: the maximum at a kill, and at the end, by purpose. */
   connectionsMost: number
   connections: Record<string, number>
@@ -116,35 +105,22 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     postgres: 0,
     nats: 0,
     disk: 0,
-    move: 0,
     shard: 0,
   }
   const shardUrls = env.CLICKHOUSE_SHARDS?.split(',') ?? []
-  const probe = options.takeAway ? await ShardProbe.start(cluster, shardUrls) : null
-  const mover = new Mover({
-    env,
-    dataDir: api.dataDir,
-    pixelIds: cluster.pixelIds,
-    shards: Math.max(1, shardUrls.length),
-    random,
-  })
-
   const happen = async (mishap: Mishap, index: number): Promise<void> => {
     const collector = collectors[index]!
     kills[mishap]++
-    if (mishap === 'move') mover.disturb()
-    else if (mishap === 'shard') {
+    if (mishap === 'shard') {
       const shard = 1 + (kills.shard % (shardUrls.length - 1))
       const halfMs = (options.shardAwayMs ?? 60_000) / 2
       // The local ClickHouse aborts when a connection to another server breaks, so nothing asks all shards meanwhile.
       follower.isPaused = true
       const back = await options.takeAway!(shard)
-      probe!.away = shard
       await delay(halfMs)
       await collector.end('SIGKILL')
       await cluster.startAgain(index)
       await delay(halfMs)
-      probe!.away = null
       back()
       follower.isPaused = false
     } else if (mishap === 'clickhouse' || mishap === 'postgres' || mishap === 'nats')
@@ -184,12 +160,8 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
         `${kill + 1}/${options.kills} ${mishap}: ${sender.acknowledged} acknowledged, ${sender.waiting} waiting`,
       )
     }
-    await mover.finish()
-    await probe?.stop()
     await sender.stop()
-    log(
-      `${mover.moved} pixels moved by ${mover.moved + mover.killed} commands; all ${sender.acknowledged} acknowledged; waiting until they are shipped`,
-    )
+    log(`all ${sender.acknowledged} acknowledged; waiting until they are shipped`)
     await waitUntilShipped(api, sender)
     log(`shipped; ${follower.times.size} copied`)
     // The next start at the latest would duplicate work that a killed collector had begun.
@@ -207,10 +179,8 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
       kills,
       sentToAll: idsToAll,
       rowsOfThem,
-      ...compareFeed(follower, audited.returned + rowsOfThem + (probe?.sent ?? 0)),
+      ...compareFeed(follower, audited.returned + rowsOfThem),
       asked,
-      othersMeasured: probe?.times.length ?? 0,
-      othersReadableMs: readableMs(probe?.times ?? []),
       connectionsMost: connections.most(),
       connections: await connections.now(),
       retried: sender.retried,
@@ -224,7 +194,6 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     })
   } finally {
     await follower.stop()
-    await probe?.stop()
     await connections.close()
     await cluster.close()
   }
@@ -295,9 +264,4 @@ function compareFeed(
     feedMissed: returned - times.length,
     feedDoubled: times.filter((count) => count > 1).length,
   }
-}
-
-const readableMs = (times: readonly number[]) => {
-  const at = (p: number) => Math.round(percentile(times, p) || 0)
-  return { p50: at(50), p95: at(95), longest: at(100) }
 }

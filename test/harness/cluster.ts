@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { shardOf } from '../../collector/platform/clickhouse/shards.ts'
 import type { Random } from '../../collector/platform/seededRandom.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
 import { type Service, startService } from './service.ts'
@@ -11,7 +12,7 @@ export interface Cluster {
   /** One that is started again is another object at the same place. */
   collectors: Service[]
   balancer: Balancer
-  /** Of the demo project: its own, and others, which of several shards lie here and there. */
+  /** Of the demo project and of another one, which of two shards is on the other one. */
   pixelIds: readonly string[]
   /** Starts a collector again that has ended, on its port and its data. */
   startAgain(index: number): Promise<void>
@@ -80,21 +81,45 @@ export async function startCluster(
   }
 }
 
-/** Makes pixels of the demo project; collectors that start afterwards know them. */
-export const createPixels = (api: Service, count: number): Promise<string[]> =>
-  Promise.all(
+/**
+ * Creates pixels, alternately in the demo project and in another project, which of two shards is on the other one.
+ * Collectors that start afterwards know them.
+ */
+export async function createPixels(api: Service, count: number): Promise<string[]> {
+  const { project_id } = api.demo
+  const projectIds = [project_id, await createProject(api, 1 - shardOf(project_id, 2))]
+  return Promise.all(
     Array.from({ length: count }, async (_, index) => {
-      const { project_id, api_key, api_secret } = api.demo
-      const answer = await fetch(`${api.url}/api/v1/pixel/create`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-api-key': api_key,
-          'x-api-secret': api_secret,
-        },
-        body: JSON.stringify({ project_id, name: `Site ${index}` }),
-      })
-      if (answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`)
-      return ((await answer.json()) as { pixel: { pixel_id: string } }).pixel.pixel_id
+      const body = { project_id: projectIds[index % 2]!, name: `Site ${index}` }
+      const { pixel } = await create<{ pixel: { pixel_id: string } }>(api, 'pixel', body)
+      return pixel.pixel_id
     }),
   )
+}
+
+async function createProject(api: Service, shard: number): Promise<string> {
+  for (;;) {
+    const { project } = await create<{ project: { project_id: string } }>(api, 'project', {
+      name: 'Other',
+    })
+    if (shardOf(project.project_id, 2) === shard) return project.project_id
+  }
+}
+
+async function create<T>(
+  { url, demo: { api_key, api_secret } }: Service,
+  kind: string,
+  body: Record<string, string>,
+): Promise<T> {
+  const answer = await fetch(`${url}/api/v1/${kind}/create`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': api_key,
+      'x-api-secret': api_secret,
+    },
+    body: JSON.stringify(body),
+  })
+  if (answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`)
+  return (await answer.json()) as T
+}

@@ -13,8 +13,6 @@ import { waitFor } from './service.ts'
 /** ClickHouse servers that are one cluster, a shard each, as on as many machines. */
 export interface Shards {
   cluster: Cluster
-  /** The first shards alone, as a cluster of its own; of `first` servers. */
-  firstShards: Cluster
   /** Content of all shards together. */
   database: string
   servers: LocalClickHouse[]
@@ -26,8 +24,7 @@ export interface Shards {
 }
 
 /**
- * Starts `count` real servers, with their data below `directory`; with `grants` our login has these alone. The first
- * `first` of them are a second cluster, as before the others were added.
+ * Starts `count` real servers, with their data below `directory`; with `grants` our login has these alone.
  */
 export async function startShards(
   directory: string,
@@ -35,11 +32,9 @@ export async function startShards(
   {
     onRestart = () => {},
     grants,
-    first = count,
   }: {
     onRestart?: (reason: string) => void
     grants?: readonly string[]
-    first?: number
   } = {},
 ): Promise<Shards> {
   const name = 'footfall'
@@ -59,7 +54,7 @@ export async function startShards(
       `<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>${nativePort}</port>
         <default_database>${database}</default_database><user>footfall</user><password>${password}</password></replica></shard>`,
   )
-  const remoteServers = `<${name}>${shards.join('')}</${name}><first>${shards.slice(0, first).join('')}</first>`
+  const remoteServers = `<${name}>${shards.join('')}</${name}>`
   const servers = await Promise.all(
     members.map(({ place, nativePort }) =>
       startLocalClickHouse(
@@ -74,7 +69,6 @@ export async function startShards(
   const cluster = { name, shards: servers.map(({ url }) => [url]) }
   return {
     cluster,
-    firstShards: { name: 'first', shards: cluster.shards.slice(0, first) },
     database,
     servers,
     env: {

@@ -104,13 +104,9 @@ export async function startMachine(shared: Shared, { consumes = true, isConnecte
     sealed,
     /** The time until which ClickHouse has all its events. */
     async completeUntil(): Promise<number> {
-      const { settled, doubtfulFrom } = await shipping.readProgress()
-      logs.events.noteSettled?.(settled)
-      return Math.min(
-        logs.events.lowMark(),
-        shipping.forwarders.events.lowMarks(null).others,
-        doubtfulFrom,
-      )
+      const { committed, doubtfulFrom } = await shipping.readProgress()
+      logs.events.noteCommitted?.(committed)
+      return Math.min(logs.events.lowMark(), shipping.forwarders.events.lowMark, doubtfulFrom)
     },
     async stop({ keepsDisk = false } = {}): Promise<boolean> {
       await Promise.all(Object.values(logs).map((each) => each.close()))

@@ -91,6 +91,35 @@ describe('append, consume and commit', () => {
   })
 })
 
+test('what ClickHouse has does not go back when machines start, stop and die', async () => {
+  const one = await start()
+  await appendAll(one, ids(200))
+  const now = Date.now()
+  await waitFor('the watermark', async () => (await one.completeUntil()) > now)
+  // The owners report once a second which servers have the rows.
+  await delay(3_000)
+  const marks: number[] = []
+  let isWatching = true
+  const watching = (async () => {
+    for (; isWatching; await delay(50)) {
+      const { committed, doubtfulFrom } = await one.shipping.readProgress()
+      marks.push(doubtfulFrom, ...committed)
+      expect(doubtfulFrom).toBe(Infinity)
+    }
+  })()
+  const other = await start()
+  await waitFor('a share', () => other.shipping.owned().length === 3)
+  // The messages of the last two minutes are read again.
+  await delay(4_000)
+  machines = [one]
+  await other.stop()
+  await waitFor('all partitions', () => one.shipping.owned().length === 6)
+  await delay(4_000)
+  isWatching = false
+  await watching
+  expect(marks.length).toBeGreaterThan(50)
+})
+
 describe('NATS fails', () => {
   test('a killed node loses and doubles nothing, and rows stay acknowledged', async () => {
     const machine = await start()

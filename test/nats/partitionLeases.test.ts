@@ -34,12 +34,12 @@ test('no two machines own a partition, and a machine’s share follows their num
 test('a stale owner’s commit is refused, and its lease is not held any more', async () => {
   const [one, other] = [await open(), await open()]
   const [lease] = await one.acquire(1)
-  expect(await one.begin(lease!, 'created', 1)).toBe(0)
+  expect(await one.begin(lease!, 'created', 1)).toEqual({ committed: 0, starts: null })
   await one.commit(lease!, 0, 5)
   await expire()
   const taken = (await other.acquire(4)).find(({ stream }) => stream === lease!.stream)!
   expect(taken).toMatchObject({ token: lease!.token + 1, mayOtherInsertsRun: true })
-  expect(await other.begin(taken, 'created', 1)).toBe(5)
+  expect(await other.begin(taken, 'created', 1)).toMatchObject({ committed: 5 })
   await expect(one.commit(lease!, 5, 9)).rejects.toThrow(/lost/)
   expect(lease!.isHeld()).toBe(false)
   await one.renew(new Map())
@@ -61,9 +61,9 @@ test('positions of a deleted stream are void, and deleted messages are waited fo
   const [lease] = await leases.acquire(1)
   await leases.begin(lease!, 'first', 1)
   await leases.commit(lease!, 0, 500)
-  expect(await leases.begin(lease!, 'first', 501)).toBe(500)
-  expect(await leases.begin(lease!, 'second', 1)).toBe(0)
-  expect(await leases.begin(lease!, 'second', 31)).toBe(30)
+  expect(await leases.begin(lease!, 'first', 501)).toMatchObject({ committed: 500 })
+  expect(await leases.begin(lease!, 'second', 1)).toMatchObject({ committed: 0 })
+  expect(await leases.begin(lease!, 'second', 31)).toMatchObject({ committed: 30 })
 })
 
 test('a lease that is released in order tells the next owner that no insert runs', async () => {
@@ -77,41 +77,26 @@ test('a lease that is released in order tells the next owner that no insert runs
   expect((await one.acquire(4)).every(({ mayOtherInsertsRun }) => mayOtherInsertsRun)).toBe(true)
 })
 
-const nothing = { settled: 0, doubtfulFrom: Infinity, shards: new Map(), version: null }
-
 test('rows that ClickHouse may have lost hold the progress back until they are found', async () => {
   const leases = await open()
   const [lease] = await leases.acquire(1)
-  await leases.renew(new Map([[lease!.stream, { ...nothing, doubtfulFrom: 1_000 }]]))
+  await leases.renew(new Map([[lease!.stream, { doubtfulFrom: 1_000, starts: null }]]))
   expect((await readProgress(postgres, streams)).doubtfulFrom).toBe(1_000)
   await leases.renew(new Map())
   expect((await readProgress(postgres, streams)).doubtfulFrom).toBe(Infinity)
 })
 
-test('rows that wait for a shard stay reported until an owner has settled as much', async () => {
+test('a new owner learns which servers of ClickHouse have the committed messages', async () => {
   const [one, other] = [await open(), await open()]
   const [lease] = await one.acquire(1)
   const { stream } = lease!
   await one.begin(lease!, 'created', 1)
-  await one.commit(lease!, 0, 5)
-  const shards = new Map([[1, { oldestAt: 700, rows: 3 }]])
-  await one.renew(new Map([[stream, { ...nothing, settled: 9, shards, version: 4 }]]))
-  const waits = { oldestAt: 700, shards: new Set([1]), version: 4, rest: { size: 3 } }
-  const read = () => readProgress(postgres, [stream])
-  const reported = { committed: [5], settled: [9], doubtfulFrom: Infinity, delayed: [waits] }
-  expect(await read()).toEqual(reported)
-
+  const report = { doubtfulFrom: Infinity, starts: [1_700_000_000, 1_700_000_100] }
+  await one.renew(new Map([[stream, report]]))
+  // While rows are in doubt, the earlier starts stay.
+  await one.renew(new Map([[stream, { doubtfulFrom: 5, starts: null }]]))
   await expire()
   const taken = (await other.acquire(4)).find((each) => each.stream === stream)!
-  expect(await other.begin(taken, 'created', 1)).toBe(5)
-  expect(await read()).toEqual(reported)
-  // The new owner is behind. The old list stays, so the new one delays all projects.
-  const second = new Map([[0, { oldestAt: 800, rows: 1 }]])
-  await other.renew(new Map([[stream, { ...nothing, settled: 6, shards: second, version: 4 }]]))
-  expect(await read()).toEqual({ ...reported, doubtfulFrom: 800 })
-  await other.renew(new Map([[stream, { ...nothing, settled: 9, version: 4 }]]))
-  expect(await read()).toEqual({ ...reported, delayed: [] })
-  // The positions of another stream of the same name mean nothing.
-  await other.begin(taken, 'again', 1)
-  expect(await read()).toMatchObject({ committed: [0], settled: [0] })
+  expect(await other.begin(taken, 'created', 1)).toEqual({ committed: 0, starts: report.starts })
+  expect(await other.begin(taken, 'again', 1)).toEqual({ committed: 0, starts: null })
 })

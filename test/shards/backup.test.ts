@@ -1,24 +1,23 @@
-/** A cluster of two shards is backed up while events arrive, and restored into one, two and three shards. */
+/** A cluster of two shards is backed up while events arrive, and restored into two other servers. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openDirectoryStore } from '../../collector/ops/backup/directoryStore.ts'
 import { findBackup, readManifest } from '../../collector/ops/backup/manifest.ts'
 import {
   type ClickHouseAddress,
-  isSharded,
   openForShipping,
 } from '../../collector/platform/clickhouse/cluster.ts'
 import { closeNodes, openNodes } from '../../collector/platform/clickhouse/migrate.ts'
-import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
+import { shardOf } from '../../collector/platform/clickhouse/shards.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { ask, beaconOf, customEvent, postBeacon, readRows } from '../harness/api.ts'
 import { createPixels } from '../harness/cluster.ts'
-import { newEmptyPostgresDatabase, randomName } from '../harness/databases.ts'
+import { newEmptyPostgresDatabase } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 import { documentedGrants, type Shards, startShards } from '../harness/shards.ts'
 
@@ -56,18 +55,17 @@ afterAll(async () => {
 
 /** Events of an earlier month, which ClickHouse does not merge with new ones. */
 async function insertOldEvents(): Promise<void> {
-  const { organization_id, project_id } = service.demo
+  const { organization_id, project_id, pixel_id } = service.demo
   const nodes = openNodes(source.address, source.database)
-  for (const { clickhouse, shard } of nodes)
-    await clickhouse.command({
-      sql: `INSERT INTO events_local (organization_id, project_id, pixel_id, event_id, event_type, ts_millis, received_at, event_data)
-            SELECT {organization:UUID}, {project:UUID},
-              (SELECT any(id) FROM (SELECT arrayJoin({pixels:Array(UUID)}) AS id) WHERE cityHash64(id) % 2 = {shard:UInt8}),
-              generateUUIDv4(number), 'page_view', toUnixTimestamp64Milli(now64(3)) - 60 * 86400000 + number,
-              now64(3) - INTERVAL 60 DAY, randomPrintableASCII(200)
-            FROM numbers(30000)`,
-      params: { organization: organization_id, project: project_id, pixels: pixelIds, shard },
-    })
+  const { clickhouse } = nodes[shardOf(project_id, 2)]!
+  await clickhouse.command({
+    sql: `INSERT INTO events_local (organization_id, project_id, pixel_id, event_id, event_type, ts_millis, received_at, event_data)
+          SELECT {organization:UUID}, {project:UUID}, {pixel:UUID},
+            generateUUIDv4(number), 'page_view', toUnixTimestamp64Milli(now64(3)) - 60 * 86400000 + number,
+            now64(3) - INTERVAL 60 DAY, randomPrintableASCII(200)
+          FROM numbers(30000)`,
+    params: { organization: organization_id, project: project_id, pixel: pixel_id },
+  })
   await closeNodes(nodes)
 }
 
@@ -77,26 +75,10 @@ const placeOf = async ({ cluster, database, env }: Shards): Promise<Place> => ({
   env: { ...env, DATABASE_URL: await newEmptyPostgresDatabase() },
 })
 
-/** A database of the run's ClickHouse as one server; other names than those of the source. */
-async function oneServer(): Promise<Place> {
-  const [url, database] = [inject('clickhouseUrl'), randomName()]
-  onTestFinished(async () => {
-    const clickhouse = openClickHouse(url, 'default')
-    for (const name of [database, `${database}_test`])
-      await clickhouse.command({ sql: `DROP DATABASE IF EXISTS ${name}`, params: {} })
-    await clickhouse.close()
-  })
-  const DATABASE_URL = await newEmptyPostgresDatabase()
-  return {
-    address: url,
-    database,
-    env: { CLICKHOUSE_URL: url, CLICKHOUSE_DATABASE: database, DATABASE_URL },
-  }
-}
-
-async function newShards(count: number): Promise<Place> {
-  const place = join(directory, `target${count}`)
-  const started = await startShards(place, count, { grants: documentedGrants() })
+/** Two servers without data. */
+async function newShards(): Promise<Place> {
+  const place = mkdtempSync(join(directory, 'target'))
+  const started = await startShards(place, 2, { grants: documentedGrants() })
   onTestFinished(async () => {
     await started.stop()
     rmSync(place, { recursive: true })
@@ -196,34 +178,29 @@ async function readPostgres({ env }: Place): Promise<Record<string, string[]>> {
 }
 
 /** The ids of all events, each as often as it is stored. */
-async function storedIds({ address, database, env }: Place): Promise<string[]> {
-  const postgres = openPostgres(env.DATABASE_URL!, () => {})
-  const clickhouse = openForShipping(address, database, postgres)
+async function storedIds({ address, database }: Place): Promise<string[]> {
+  const clickhouse = openForShipping(address, database)
   const rows = await clickhouse.rows<{ event_id: string }>({
     sql: 'SELECT event_id FROM events WHERE event_type = {type:String} ORDER BY 1',
     params: { type: 'custom' },
   })
   await clickhouse.close()
-  await postgres.end()
   return rows.map(({ event_id }) => event_id)
 }
 
-/** The shard of each pixel, from 0. Fails for a pixel on two shards. */
-async function shardsOfPixels({ address, database }: Place): Promise<Map<string, number>> {
-  const places = new Map<string, number>()
+/** The projects with events on each shard. */
+async function projectsOnShards({ address, database }: Place): Promise<string[][]> {
   const nodes = openNodes(address, database)
-  for (const { clickhouse, shard } of nodes) {
-    const pixels = await clickhouse.rows<{ pixel_id: string }>({
-      sql: `SELECT DISTINCT pixel_id FROM ${isSharded(address) ? 'events_local' : 'events'}`,
+  const found: string[][] = []
+  for (const { clickhouse } of nodes) {
+    const rows = await clickhouse.rows<{ project_id: string }>({
+      sql: 'SELECT DISTINCT project_id FROM events_local ORDER BY project_id',
       params: {},
     })
-    for (const { pixel_id } of pixels) {
-      expect(places.has(pixel_id)).toBe(false)
-      places.set(pixel_id, shard)
-    }
+    found.push(rows.map(({ project_id }) => project_id))
   }
   await closeNodes(nodes)
-  return places
+  return found
 }
 
 /** An answer of the API that is free. */
@@ -269,8 +246,8 @@ test('a backup under load, and a second one, which writes what is new', async ()
   }
 }, 300_000)
 
-test('it has all events up to its watermark, and each of them once, on the shard of its pixel', async () => {
-  const target = await newShards(2)
+test('it has all events up to its watermark, and each of them once, on the shard of its project', async () => {
+  const target = await newShards()
   const dataDir = join(directory, 'restored 2')
   await footfall(['restore', backup, '--backup', underLoad.id], target.env, dataDir)
   const condition = `received_at < parseDateTime64BestEffort('${underLoad.completeUntil}', 3, 'UTC')`
@@ -280,7 +257,9 @@ test('it has all events up to its watermark, and each of them once, on the shard
   ]
   expect(found.events).toBe(expected.events)
   expect(Number.parseInt(found.events!, 10)).toBeGreaterThan(500)
-  expect(await shardsOfPixels(target)).toEqual(await shardsOfPixels(source))
+  const projects = await projectsOnShards(target)
+  expect(projects).toEqual(await projectsOnShards(source))
+  expect(projects.map(({ length }) => length)).toEqual([1, 1])
 
   // This machine's spool is in the backup: a start ships it, and no acknowledged event is missing.
   const restored = await startService({ dataDir, env: target.env })
@@ -296,11 +275,7 @@ test('it has all events up to its watermark, and each of them once, on the shard
   }
 }, 300_000)
 
-test('restored into one and into three shards it equals the source, table by table and answer by answer', async () => {
-  // A pixel that its hash does not place.
-  const moved = pixelIds[3]!
-  const from = (await shardsOfPixels(source)).get(moved)!
-  await footfall(['shards', 'move', moved, '--to', String(2 - from)], source.env)
+test('restored it equals the source, table by table and answer by answer', async () => {
   await waitFor(
     'all events',
     async () => (await storedIds(source)).length >= underLoad.acknowledged.length,
@@ -315,76 +290,43 @@ test('restored into one and into three shards it equals the source, table by tab
   expect(Number.parseInt(tables.events!, 10)).toBeGreaterThan(1_000)
   expect(rows.ledger!.length).toBeGreaterThan(1)
 
-  for (const target of [await oneServer(), await newShards(3), await newShards(2)]) {
-    const count = isSharded(target.address) ? target.address.shards.length : 1
-    const dataDir = join(directory, `restored equal ${count}`)
-    if (count === 3) {
-      const CLICKHOUSE_SHARDS = target.env.CLICKHOUSE_SHARDS!.split(',').slice(1).join(',')
-      const wrong = { ...target.env, CLICKHOUSE_SHARDS }
-      await expect(footfall(['restore', backup], wrong, dataDir)).rejects.toThrow(
-        /CLICKHOUSE_SHARDS names 1 \+ 1 servers, but remote_servers of its configuration has 1 \+ 1 \+ 1/,
-      )
-    }
-    await footfall(['restore', backup], target.env, dataDir)
-    expect(await hashTables(target)).toEqual(tables)
-    const restored = await readPostgres(target)
-    const isSame = count === 2
-    for (const name of ['pixel_shards', 'shard_placements'])
-      expect([name, restored[name]!.length > 0]).toEqual([name, isSame])
-    if (!isSame) restored.pixel_shards = rows.pixel_shards!
-    // Its version begins again.
-    restored.shard_placements = rows.shard_placements!
-    expect(restored).toEqual(rows)
-    const places = await shardsOfPixels(target)
-    expect(new Set(places.values()).size).toBe(count)
-    if (isSame) expect(places).toEqual(await shardsOfPixels(source))
+  const target = await newShards()
+  const dataDir = join(directory, 'restored equal')
+  await footfall(['restore', backup], target.env, dataDir)
+  expect(await hashTables(target)).toEqual(tables)
+  expect(await readPostgres(target)).toEqual(rows)
+  expect(await projectsOnShards(target)).toEqual(await projectsOnShards(source))
 
-    const again = await startService({ dataDir, env: target.env })
-    try {
-      expect(again.demo).toEqual(service.demo)
-      expect(await readUsage(again)).toEqual(usage)
-      expect(await readCounts(again)).toEqual(counts)
-      expect(await readEvents(again)).toEqual(events)
-      // New events of old pixels go where these are.
-      const later = pixelIds.map((pixel_id) => ({ pixel_id, event: customEvent() }))
-      for (const { pixel_id, event } of later)
-        await postBeacon(again.url, beaconOf(again, [event], { pixel_id }))
-      await waitFor('the new events', async () => {
-        const known = new Set(await storedIds(target))
-        return later.every(({ event }) => known.has(event.event_id))
-      })
-      expect(await shardsOfPixels(target)).toEqual(places)
-    } finally {
-      await again.end('SIGTERM')
-    }
+  const again = await startService({ dataDir, env: target.env })
+  try {
+    expect(again.demo).toEqual(service.demo)
+    expect(await readUsage(again)).toEqual(usage)
+    expect(await readCounts(again)).toEqual(counts)
+    expect(await readEvents(again)).toEqual(events)
+    const later = pixelIds.map((pixel_id) => ({ pixel_id, event: customEvent() }))
+    for (const { pixel_id, event } of later)
+      await postBeacon(again.url, beaconOf(again, [event], { pixel_id }))
+    await waitFor('the new events', async () => {
+      const known = new Set(await storedIds(target))
+      return later.every(({ event }) => known.has(event.event_id))
+    })
+  } finally {
+    await again.end('SIGTERM')
   }
 }, 600_000)
 
-test('a move that has not ended, and servers that do not fit, are refused in plain words', async () => {
-  const postgres = openPostgres(source.env.DATABASE_URL!, () => {})
-  onTestFinished(() => postgres.end())
-  await postgres.query('INSERT INTO shard_moves VALUES ($1, $2, 0, 1)', [
-    source.database,
-    pixelIds[0],
-  ])
-  await expect(footfall(['backup', backup], source.env)).rejects.toThrow(
-    `footfall: pixel ${pixelIds[0]} is being moved to shard 2: end this move first`,
-  )
-  await postgres.query('DELETE FROM shard_moves')
-  await postgres.query(
-    "INSERT INTO leases VALUES ('shards of footfall', gen_random_uuid(), now() + interval '1 minute')",
-  )
-  await expect(footfall(['backup', backup], source.env)).rejects.toThrow(
-    'footfall: another process is adding a shard or moving a pixel: wait until it ends',
-  )
-  await postgres.query('DELETE FROM leases')
-
+test('servers that do not fit are refused in plain words', async () => {
   const empty = { ...source.env, DATABASE_URL: await newEmptyPostgresDatabase() }
   const dataDir = join(directory, 'refused')
   await expect(footfall(['restore', backup], empty, dataDir)).rejects.toThrow(
     /^footfall: ClickHouse at 127\.0\.0\.1:\d+ already has tables in footfall: restore into empty/,
   )
-  const away = { ...empty, CLICKHOUSE_DATABASE: 'other', CLICKHOUSE_SHARDS: 'http://127.0.0.1:9' }
+  const fewer = { ...empty, CLICKHOUSE_SHARDS: source.env.CLICKHOUSE_SHARDS!.split(',')[0]! }
+  await expect(footfall(['restore', backup], fewer, dataDir)).rejects.toThrow(
+    'footfall: the backup has 2 shards of ClickHouse, and the settings name 1: set CLICKHOUSE_SHARDS to as many servers',
+  )
+  const CLICKHOUSE_SHARDS = 'http://127.0.0.1:9,http://127.0.0.1:11'
+  const away = { ...empty, CLICKHOUSE_DATABASE: 'other', CLICKHOUSE_SHARDS }
   await expect(footfall(['restore', backup], away, dataDir)).rejects.toThrow(
     'footfall: 127.0.0.1:9 of ClickHouse cannot be reached',
   )

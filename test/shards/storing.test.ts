@@ -1,9 +1,18 @@
 /** Events are brought to the shards they belong to, once, and go from all of them. */
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+} from 'vitest'
 import { measureShards } from '../../collector/api/health/measureShards.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { ShipLeases } from '../../collector/ingest/shipper/shipLeases.ts'
@@ -22,8 +31,9 @@ import {
 import { migrateDatabases } from '../../collector/platform/clickhouse/migrateDatabases.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { forgetShardSet } from '../../collector/platform/clickhouse/shardSet.ts'
+import { shardOf } from '../../collector/platform/clickhouse/shards.ts'
 import { shardUp } from '../../collector/platform/metrics.ts'
-import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { killNow } from '../chaos/processes.ts'
 import { newPostgresDatabase, randomName } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
@@ -35,19 +45,16 @@ import { installClickHouse } from '../stores/replaced/install.ts'
 let stores: string
 let shards: Shards
 let postgresUrl: string
-let ofShipping: Postgres
 let clickhouse: ClickHouse
 beforeAll(async () => {
   stores = mkdtempSync(join(tmpdir(), 'footfall-shards-'))
   shards = await startShards(stores, 2)
   postgresUrl = await newPostgresDatabase()
-  ofShipping = openPostgres(postgresUrl, () => {})
   await migrateClickHouse(shards.cluster, shards.database)
-  clickhouse = openForShipping(shards.cluster, shards.database, ofShipping)
+  clickhouse = openForShipping(shards.cluster, shards.database)
 })
 afterAll(async () => {
   await clickhouse.close()
-  await ofShipping.end()
   await shards.stop()
   rmSync(stores, { recursive: true, force: true })
 })
@@ -89,28 +96,33 @@ const isIdle = (shipper: Shipper) => waitFor('the shipper', () => shipper.backlo
 const segment = (rows: string[], spoolId: string = randomUUID()) =>
   writeSegment(directory, rows, spoolId, 1)
 
-/** Rows of these ids, of pixels that lie on both shards. */
-const pixels = Array.from({ length: 12 }, () => randomUUID())
+/** Projects, alternately on both shards. */
+const projects = Array.from({ length: 12 }, (_, index) => {
+  let projectId = randomUUID()
+  while (shardOf(projectId, 2) !== index % 2) projectId = randomUUID()
+  return projectId
+})
+/** Rows of these ids, of projects on both shards. */
 const rowsOf = (all: readonly string[], agoMs = 0) =>
-  all.map((id, n) => row(id, Date.now() - agoMs, undefined, pixels[n % pixels.length]))
+  all.map((id, n) => row(id, Date.now() - agoMs, projects[n % projects.length]))
 
 const storedOn = (shard: number) =>
-  clickhouse.shards[shard]!.rows<{ event_id: string; pixel_id: string }>({
-    sql: 'SELECT event_id, pixel_id FROM events_local',
+  clickhouse.shards[shard]!.rows<{ event_id: string; project_id: string }>({
+    sql: 'SELECT event_id, project_id FROM events_local',
     params: {},
   })
 
-/** Each row lies on one shard, all of a pixel on the same. */
+/** Each row lies on one shard, which is that of its project. */
 async function expectOnce(all: readonly string[]): Promise<void> {
   expect(await storedIds(clickhouse)).toEqual([...all].sort())
-  const [first, second] = [await storedOn(0), await storedOn(1)]
-  expect(first.length + second.length).toBe(all.length)
-  expect(Math.min(first.length, second.length)).toBeGreaterThan(0)
-  const there = new Set(first.map(({ pixel_id }) => pixel_id))
-  expect(second.filter(({ pixel_id }) => there.has(pixel_id))).toEqual([])
+  for (const shard of [0, 1]) {
+    const stored = await storedOn(shard)
+    expect(stored.length).toBeGreaterThan(0)
+    expect(stored.filter(({ project_id }) => shardOf(project_id, 2) !== shard)).toEqual([])
+  }
 }
 
-describe('a segment of pixels of both shards is stored once', () => {
+describe('a segment of projects on both shards is stored once', () => {
   test('each row on its shard, however often it comes, whichever collector ships it', async () => {
     const all = ids(300)
     const [shipper, other] = [openShipper(), openShipper()]
@@ -122,13 +134,14 @@ describe('a segment of pixels of both shards is stored once', () => {
     expect(seen).toMatchObject({ shipped: 300, duplicates: 600 })
   })
 
-  test('one id that two pixels of a project on two shards send is one event, as on one server', async () => {
+  test('one id that two projects on two shards send is two events; in one project it is one', async () => {
     const [id] = ids(1) as [string]
     const shipper = openShipper()
-    shipper.add(segment(pixels.map((pixel) => row(id, Date.now(), undefined, pixel))))
-    shipper.add(segment(pixels.map((pixel) => row(id, Date.now(), undefined, pixel))))
+    for (let repeat = 0; repeat < 2; repeat++)
+      shipper.add(segment(projects.slice(0, 2).map((project) => row(id, Date.now(), project))))
     await isIdle(shipper)
-    expect(await storedIds(clickhouse)).toEqual([id])
+    expect(await storedIds(clickhouse)).toEqual([id, id])
+    expect(seen).toMatchObject({ shipped: 2, duplicates: 2 })
   })
 
   test('when the answer to the insert was lost', async () => {
@@ -149,16 +162,68 @@ describe('a segment of pixels of both shards is stored once', () => {
     expect(seen.retries).toHaveLength(3)
   })
 
-  test('when the other shard is away, and is killed once more while it is shipped', async () => {
-    const all = ids(400)
-    const shipper = openShipper()
-    killNow(shards.servers[1]!.pid()!)
-    for (let from = 0; from < all.length; from += 50)
-      shipper.add(segment(rowsOf(all.slice(from, from + 50))))
-    await waitFor('the shipper to go on', () => seen.shipped > 0, 60_000)
-    killNow(shards.servers[1]!.pid()!)
+  test('when one server is killed between the two inserts of a batch', async () => {
+    const all = ids(100)
+    const [first, second] = clickhouse.shards
+    let isFirstStored: () => void
+    const firstStored = new Promise<void>((resolve) => {
+      isFirstStored = resolve
+    })
+    let kills = 0
+    const before: ClickHouse = {
+      ...first!,
+      insertLines: async (...given) => {
+        await first!.insertLines(...given)
+        isFirstStored()
+      },
+    }
+    const killed: ClickHouse = {
+      ...second!,
+      insertLines: async (...given) => {
+        await firstStored
+        if (kills++ === 0) killNow(shards.servers[1]!.pid()!)
+        await second!.insertLines(...given)
+      },
+    }
+    const shipper = openShipper({ ...clickhouse, shards: [before, killed] })
+    shipper.add(segment(rowsOf(all)))
     await isIdle(shipper)
     await expectOnce(all)
+    expect(kills).toBeGreaterThan(1)
+    expect(seen).toMatchObject({ shipped: 100, duplicates: 0 })
+  })
+
+  test('when a shard is away and returns: everything waits in the spool, and the shipper says so', async () => {
+    const all = ids(400)
+    const shipper = openShipper()
+    const add = (from: number, to: number) => {
+      for (let at = from; at < to; at += 50) shipper.add(segment(rowsOf(all.slice(at, at + 50))))
+    }
+    add(0, 100)
+    await isIdle(shipper)
+    const back = await shards.takeAway(1)
+    onTestFinished(back)
+    const awayAt = Date.now()
+    add(100, 300)
+    await waitFor('the message', () =>
+      seen.retries.some((message) => message.startsWith('shard 2 of ClickHouse: ')),
+    )
+    // Other shards' projects wait too, in the log.
+    expect(seen.shipped).toBe(100)
+    expect(shipper.queued).toBe(4)
+    expect(shipper.lowMark).toBeLessThanOrEqual(Date.now())
+    expect(shipper.lowMark).toBeGreaterThanOrEqual(awayAt - 1_000)
+    // A process that is killed meanwhile leaves its segments to the next one.
+    await shipper.stop(0)
+    const left = readdirSync(directory).filter((name) => name.endsWith('.seg'))
+    expect(left).toHaveLength(4)
+    const next = openShipper()
+    next.addUncertain(left.map((name) => join(directory, name)))
+    for (let at = 300; at < 400; at += 50) next.add(segment(rowsOf(all.slice(at, at + 50))))
+    back()
+    await isIdle(next)
+    await expectOnce(all)
+    expect(next.lowMark).toBe(Infinity)
   })
 
   test('when its process was killed, and nobody knows on which shards it arrived', async () => {

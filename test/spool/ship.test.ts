@@ -14,6 +14,10 @@ import { readDeadLetters } from '../../collector/ingest/shipper/deadLetters.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { ShipLeases } from '../../collector/ingest/shipper/shipLeases.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
+import {
+  type VerifiedStarts,
+  verifiedStartsIn,
+} from '../../collector/ingest/shipper/verifiedStarts.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
@@ -48,13 +52,18 @@ const openTurns = (url = postgresUrl): ShipLeases => {
 }
 
 /** A collector's shipper, each a collector's of its own. */
-const openShipper = (through: ClickHouse = clickhouse, itsTurns = openTurns()) =>
+const openShipper = (
+  through: ClickHouse = clickhouse,
+  itsTurns = openTurns(),
+  verified?: VerifiedStarts,
+) =>
   new Shipper({
     clickhouse: through,
     table: 'events',
     duplicates: new Deduplicator(through, itsTurns),
     deadLetterDirectory: join(directory, 'dead'),
     keepShippedMs: 60_000,
+    ...(verified && { verified }),
     observe: {
       shipped: (rows) => (seen.shipped += rows),
       duplicates: (lines) => (seen.duplicates += lines.length),
@@ -233,6 +242,48 @@ test('rows that ClickHouse lost after it confirmed them are sent again', async (
   next.addUncertain([path.replace(/seg$/, 'done')])
   await isIdle(next)
   expect(await stored()).toEqual(all)
+})
+
+test('a new process searches for shipped rows only if ClickHouse has restarted since they were there', async () => {
+  const path = segment(ids(20).map((id) => row(id)))
+  const file = join(directory, 'starts.json')
+  const shipper = openShipper(clickhouse, openTurns(), verifiedStartsIn(file))
+  shipper.add(path)
+  await isIdle(shipper)
+  await shipper.noticeRestart()
+  const done = path.replace(/seg$/, 'done')
+  const open = () => {
+    let searches = 0
+    const through: ClickHouse = {
+      ...clickhouse,
+      rows: (query) => {
+        if (query.sql.includes('spool_id')) searches++
+        return clickhouse.rows(query)
+      },
+    }
+    const next = openShipper(through, openTurns(), verifiedStartsIn(file))
+    next.addUncertain([done])
+    // The watermark does not go back, and waits for no search.
+    const { lowMark } = next
+    return { next, lowMark, searches: () => searches }
+  }
+  const same = open()
+  expect(same.lowMark).toBe(Infinity)
+  expect(same.next.repeatsFrom).toBeLessThan(Date.now())
+  await same.next.noticeRestart()
+  expect(same.next.backlog).toBe(0)
+  expect(same.searches()).toBe(0)
+
+  const starts = JSON.parse(readFileSync(file, 'utf8')) as number[]
+  writeFileSync(file, JSON.stringify(starts.map((at) => at - 60)))
+  const restarted = open()
+  await restarted.next.noticeRestart()
+  expect(restarted.next.lowMark).toBeLessThan(Date.now())
+  await isIdle(restarted.next)
+  expect(restarted.searches()).toBe(1)
+  expect(restarted.next.lowMark).toBe(Infinity)
+  await restarted.next.noticeRestart()
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(starts)
 })
 
 test('what was shipped before a restart is found while others wait for a turn that never comes', async () => {

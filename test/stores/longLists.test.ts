@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, inject, test } from 'vitest'
 import { deleteRequestedEvents } from '../../collector/accounts/projects/eventDeletions.ts'
 import { deleteExpired } from '../../collector/identity/privacy/retention.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
-import { openDatabase } from '../../collector/platform/clickhouse/cluster.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
@@ -70,23 +69,4 @@ test('events of thousands of pixels with the same retention period are deleted',
   )
   await deleteExpired(postgres, clickhouse)
   await waitFor('the event to go', async () => (await eventsOf(pixel)) === 0)
-})
-
-test('the hash tells the shards of thousands of pixels', async () => {
-  const url = inject('clickhouseUrl')
-  const sharded = openDatabase({ name: 'two', shards: [[url], [url]] }, database, { postgres })
-  try {
-    const pixels = Array.from({ length: many }, () => randomUUID())
-    const { places } = await sharded.placement!.placesForInsert(pixels)
-    expect(places.size).toBe(many)
-    for (const pixel of [pixels[0]!, pixels[many / 2]!, pixels.at(-1)!]) {
-      const [found] = await clickhouse.rows<{ shard: number }>({
-        sql: 'SELECT toUInt32(cityHash64({pixel:UUID}) % 2) AS shard',
-        params: { pixel },
-      })
-      expect(places.get(pixel)).toBe(found!.shard)
-    }
-  } finally {
-    await sharded.close()
-  }
 })

@@ -1,9 +1,8 @@
 import { type Field, hem, isProfileField } from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
-import { partsOf } from '../../platform/clickhouse/cluster.ts'
 import { eventsQuery } from '../query/eventsQuery.ts'
-import { nameProjects } from '../query/projects.ts'
+import { nameProjects, partsOfProjects } from '../query/projects.ts'
 import type { EventsPlan } from '../query/selection.ts'
 
 /** The estimated scan of a query, according to ClickHouse's index; a page that fills early needs less. */
@@ -24,7 +23,7 @@ export async function estimateScan(
   const named = await nameProjects(queryExecutor, plan)
   const query = eventsQuery({ ...named, columns: columnsOfEvents(plan), isForEstimate: true })
   const scans = await Promise.all(
-    (await partsAsked(queryExecutor, query)).map(({ shard, table }) =>
+    partsOfProjects(queryExecutor.clickhouse, named.scope).map(({ shard, table }) =>
       scansOf(queryExecutor.through(shard), {
         ...query,
         params: { ...query.params, events: table },
@@ -48,13 +47,6 @@ export async function estimateScan(
 function columnsOfEvents({ columns }: EventsPlan): readonly Field[] {
   const ofEvents = columns.filter((field) => !isProfileField(field))
   return ofEvents.length === columns.length ? columns : [...new Set([...ofEvents, hem])]
-}
-
-/** Returns the shards to query: for one pixel only its own. */
-async function partsAsked({ clickhouse }: QueryExecutor, { pixelId }: Query) {
-  const parts = partsOf(clickhouse, 'events')
-  const place = pixelId === undefined ? undefined : await clickhouse.placement?.shardOf(pixelId)
-  return place === undefined ? parts : [parts[place]!]
 }
 
 /** Returns the scan of each table. */

@@ -1,8 +1,6 @@
-import type { Scope } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { busy } from '../../api/http/errors.ts'
-import type { Placement } from '../../platform/clickhouse/placement.ts'
-import { type CollectorMarks, readCompleteUntil } from '../../platform/collectors.ts'
+import { readCompleteUntil } from '../../platform/collectors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { ttlCache } from '../../platform/ttlCache.ts'
 import type { Cursor, RowKey } from './cursor.ts'
@@ -11,41 +9,12 @@ import type { Window } from './window.ts'
 
 /**
  * Time until which ClickHouse has all received events, epoch milliseconds; null if unknown. Read it before
- * the events. The sample of test keys is complete in advance. With the scope of a project or pixel, it does not wait for
- * events of unavailable shards without pixels of the project.
+ * the events. The sample of test keys is complete in advance.
  */
-export function createCompleteUntil(
-  postgres: Postgres,
-  now: () => number,
-  placement: Placement | null = null,
-) {
+export function createCompleteUntil(postgres: Postgres, now: () => number) {
   const live = ttlCache(() => readCompleteUntil(postgres))
-  const marksOf = ttlCache(async () => placement?.readMarks() ?? null)
-  return async (
-    principal: Pick<Principal, 'mode'>,
-    scope?: Pick<Scope, 'projectId' | 'pixelId'>,
-  ): Promise<number | null> => {
-    if (principal.mode === 'test') return now()
-    const ofAll = await live('')
-    if (!scope || (scope.projectId === null && scope.pixelId === null)) return ofAll
-    const marks = await marksOf('')
-    if (!marks || !placement) return ofAll
-    // The shards of the project are read after the marks: they include those of all events that waited then.
-    const known = await placement.shardsOfProject(scope)
-    if (!known || known.version !== marks.version) return ofAll
-    const ofShards = marks.collectors.map((collector) => markOf(collector, known))
-    return Math.max(ofAll ?? 0, Math.min(...ofShards))
-  }
-}
-
-/** Returns the watermark of a collector for projects with pixels on these shards. */
-function markOf(
-  { mark, shardMarks }: CollectorMarks,
-  { shards, version }: { shards: ReadonlySet<number>; version: number | null },
-): number {
-  if (shardMarks === null || shardMarks.version !== version) return mark
-  const { others, shards: behind } = shardMarks
-  return Math.min(others, ...[...shards].map((shard) => behind[shard] ?? Infinity))
+  return async (principal: Pick<Principal, 'mode'>): Promise<number | null> =>
+    principal.mode === 'test' ? now() : live('')
 }
 
 const retrySeconds = 1

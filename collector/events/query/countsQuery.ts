@@ -1,7 +1,7 @@
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { bindings } from './bind.ts'
 import { columnsFrom, selectList } from './columns.ts'
-import { eventsSource, eventsTable } from './eventsSource.ts'
+import { eventsSource } from './eventsSource.ts'
 import { selectionConditions } from './filterSql.ts'
 import type { CountsPlan } from './selection.ts'
 
@@ -34,12 +34,11 @@ export function countsQuery(plan: CountsPlan): Query {
     ...(distinct ? [`uniqExact(tuple(${distinct})) AS \`distinct\``] : []),
     `sum(count()) OVER () AS ${totalColumn}`,
   ]
-  const { events, tableQuery } = eventsTable(plan, names)
-  const { declared, from } = eventsSource(plan, names, bind, events)
+  const { declared, from } = eventsSource(plan, names, bind)
   const sql = `${declared}SELECT ${columns.join(', ')}
 FROM ${from}
 WHERE ${where}${names.length > 0 ? `\nGROUP BY ${names.join(', ')}` : ''}
 ORDER BY ${orderOf(plan).join(', ')}
 LIMIT ${bind('UInt32', plan.limit + 1)}${distinct ? keepTuples : ''}`
-  return { ...tableQuery, sql, params: { ...params, ...tableQuery.params } }
+  return { sql, params }
 }

@@ -24,7 +24,7 @@ import { type Bind, bindings } from './bind.ts'
 import { type Column, columnsFrom, selectList, typedColumns, type ValueSql } from './columns.ts'
 import { escapedFormula, escapedText } from './csvFormulas.ts'
 import type { RowKey } from './cursor.ts'
-import { eventsSource, eventsTable } from './eventsSource.ts'
+import { eventsSource } from './eventsSource.ts'
 import { expectedConditions, listsOf, unchangedCondition } from './expectedRecords.ts'
 import { selectionConditions } from './filterSql.ts'
 import { multiProjectBound } from './multiProjectBound.ts'
@@ -50,25 +50,24 @@ import { hasSessionColumns, isAboutSessions, withSessionsOf } from './sessions.t
 export const rowsShowTheirKey = ({ columns, order }: EventsPlan): boolean =>
   keyColumns(order).every((key) => columns.some(({ name }) => name === key))
 
+/** The table of an estimate, which is bound as `events`: EXPLAIN ESTIMATE reads the table of one server. */
+const eventsPlaceholder = '{events:Identifier}'
+
 /** The query of a page's rows, in its order, and one more row, which shows the caller that there is a next page. */
 export function eventsQuery(
   plan: EventsPlan,
   encoding: RowEncoding = plainEncoding,
 ): Query | ListQuery {
   const { bind, params } = bindings()
-  const { columns } = plan
-  const { events, tableQuery } = eventsTable(
-    plan,
-    columns.map(({ name }) => name),
-  )
+  const { columns, isForEstimate } = plan
+  const events = isForEstimate ? eventsPlaceholder : 'events'
   const page = (selected: readonly Column[], declared?: string) =>
     pageSql(plan, columnsFrom(plan.source, selected), {
       bind,
       events,
       ...(declared && { declared }),
     })
-  const isOfOneServer = encoding.isOfOneServer || tableQuery.pixelId !== undefined
-  const sql = isSingleSelect(plan, { ...encoding, isOfOneServer })
+  const sql = isSingleSelect(plan, encoding)
     ? pageWithProfiles(columns, encoding, page)
     : pageInsideProfiles(columns, encoding, page, {
         order: plan.order,
@@ -76,10 +75,9 @@ export function eventsQuery(
         ...(isTable(encoding.format) && { typed: typedColumns(plan.sampleNames, bind) }),
       })
   return {
-    ...tableQuery,
     ...(plan.expected && listsOf(plan.expected)),
     sql: sql + boundSettings(plan),
-    params: { ...params, ...tableQuery.params },
+    params,
   }
 }
 

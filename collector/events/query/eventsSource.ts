@@ -1,8 +1,7 @@
-import { type Field, hasProfile, hem, isProfileField } from '../../../schemas/fields.ts'
+import { type Field, isProfileField } from '../../../schemas/fields.ts'
 import { eventsWithProfiles } from '../../identity/store/profileSql.ts'
-import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Bind } from './bind.ts'
-import type { CountsPlan, Selection } from './selection.ts'
+import type { Selection } from './selection.ts'
 import { eventsWithSessions, isAboutSessions } from './sessions.ts'
 
 /**
@@ -31,42 +30,3 @@ export function eventsSource(
       : { declared: '', from: events }
   return { declared, from: eventsWithProfiles(distinct.filter(isProfileField), from) }
 }
-
-/** The name of the table of events in SQL, and the members of a Query that belong to it. */
-interface EventsTable {
-  readonly events: string
-  readonly tableQuery: Pick<Query, 'params' | 'pixelId' | 'projectId'>
-}
-
-type TablePlan = Pick<CountsPlan, 'scope' | 'filters' | 'distinct'> & {
-  readonly isForEstimate?: true
-}
-
-/**
- * Decides which table of events a plan reads: the one of the pixel's shard, if only events of one pixel are read. Reads
- * of one project may use the table of its shard, while another shard is unavailable. A
- * session may span several pixels of a project, and identities are in other tables, so these need all shards. `names`
- * are the fields that are selected or grouped by. An estimate always uses the placeholder: it reads each shard's table.
- */
-export function eventsTable(
-  { scope, filters, distinct, isForEstimate }: TablePlan,
-  names: readonly string[],
-): EventsTable {
-  const { pixelId, projectId } = scope
-  const areAlone =
-    !isAboutSessions(filters, [...names, ...distinct.map(({ name }) => name)]) &&
-    !distinct.some(isProfileField) &&
-    !filters.some(({ field }) => field && (isOfPeople.has(field) || isProfileField(field)))
-  if (!(areAlone && (pixelId !== null || projectId !== null)) && !isForEstimate)
-    return { events: 'events', tableQuery: { params: {} } }
-  return {
-    events: '{events:Identifier}',
-    tableQuery: {
-      params: { events: 'events' },
-      ...(areAlone && (pixelId !== null ? { pixelId } : projectId !== null && { projectId })),
-    },
-  }
-}
-
-/** Filters on these fields also read other tables (filterSql.ts). */
-const isOfPeople: ReadonlySet<Field> = new Set([hem, hasProfile])

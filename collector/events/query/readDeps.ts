@@ -3,7 +3,6 @@ import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { Allowance } from '../../billing/allowance.ts'
 import type { Billing } from '../../billing/billing.ts'
-import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 /** Dependencies of all routes that read events. */
@@ -21,8 +20,6 @@ export interface ReadDeps {
   allowance: Allowance
   /** The store of budgets, limits and usage. */
   postgres: Postgres
-  /** `live` has the events of real visitors. */
-  clickhouse: { readonly live: Pick<ClickHouse, 'placement'> }
   /** Signs the cursors of pages. */
   cursors: Cursors
   /** Milliseconds since 1970. */

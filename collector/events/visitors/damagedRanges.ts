@@ -1,6 +1,7 @@
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
-import { ofEachShard, partsOf } from '../../platform/clickhouse/cluster.ts'
 import { ClickHouseRefused, isLostShard } from '../../platform/storeErrors.ts'
+import { partsOfProjects } from '../query/projects.ts'
+import type { EventsPlan } from '../query/selection.ts'
 import type { Window } from '../query/window.ts'
 
 /** ClickHouse's codes for unreadable rows: a file is truncated, overwritten or missing. */
@@ -22,11 +23,9 @@ const damaged = new Set([
   740, // POTENTIALLY_BROKEN_DATA_PART
 ])
 
-/** Returns why a read failed that may succeed without some of its rows; null for all other errors. */
-export function lossOf(error: unknown): 'damaged' | 'lost shard' | null {
-  if (!(error instanceof ClickHouseRefused)) return null
-  return isLostShard(error) ? 'lost shard' : damaged.has(error.code) ? 'damaged' : null
-}
+/** Whether a read failed because of rows that cannot be read: without them it may succeed. */
+export const isDamage = (error: unknown): boolean =>
+  error instanceof ClickHouseRefused && !isLostShard(error) && damaged.has(error.code)
 
 /** Windows are split at full hours, down to one. */
 const sliceMs = 3_600_000
@@ -84,26 +83,25 @@ function joined(windows: readonly Window[]): Window[] {
 }
 
 /**
- * Whether ClickHouse has detached broken parts of `events` of a month in the window. Their rows are missing
- * without an error. A part with an unknown month counts for every window.
+ * Whether ClickHouse has detached broken parts of `events` of a month in the window, on a shard of the projects. Their
+ * rows are missing without an error. A part with an unknown month counts for every window.
  */
 export async function hasBrokenParts(
   queryExecutor: QueryExecutor,
-  { startMs, endMs }: Window,
+  { scope, window: { startMs, endMs } }: Pick<EventsPlan, 'scope' | 'window'>,
 ): Promise<boolean> {
   const { clickhouse } = queryExecutor
-  const [found] = await queryExecutor.rows<{ parts: number }>({
-    sql: `SELECT count() AS parts FROM ${ofEachShard(clickhouse, 'system.detached_parts')}
-          WHERE database = {database:String} AND table = {table:String} AND startsWith(ifNull(reason, ''), 'broken')
-            AND (partition_id IS NULL OR toUInt32OrZero(partition_id) BETWEEN
-              toYYYYMM(fromUnixTimestamp64Milli({startMs:Int64}, 'UTC')) AND
-              toYYYYMM(fromUnixTimestamp64Milli({lastMs:Int64}, 'UTC')))`,
-    params: {
-      startMs,
-      lastMs: endMs - 1,
-      database: clickhouse.database,
-      table: partsOf(clickhouse, 'events')[0]!.table,
-    },
-  })
-  return found!.parts > 0
+  const found = await Promise.all(
+    partsOfProjects(clickhouse, scope).map(({ shard, table }) =>
+      queryExecutor.through(shard).rows<{ parts: number }>({
+        sql: `SELECT count() AS parts FROM system.detached_parts
+              WHERE database = {database:String} AND table = {table:String} AND startsWith(ifNull(reason, ''), 'broken')
+                AND (partition_id IS NULL OR toUInt32OrZero(partition_id) BETWEEN
+                  toYYYYMM(fromUnixTimestamp64Milli({startMs:Int64}, 'UTC')) AND
+                  toYYYYMM(fromUnixTimestamp64Milli({lastMs:Int64}, 'UTC')))`,
+        params: { startMs, lastMs: endMs - 1, database: clickhouse.database, table },
+      }),
+    ),
+  )
+  return found.some(([row]) => row!.parts > 0)
 }

@@ -12,7 +12,7 @@ import {
 import { nameProjects } from '../query/projects.ts'
 import type { EventsPage } from '../query/readPage.ts'
 import { outputFormat, pageOf, plainEncoding, rowEncoding } from '../query/rowEncoding.ts'
-import { findDamagedRanges, hasBrokenParts, lossOf } from './damagedRanges.ts'
+import { findDamagedRanges, hasBrokenParts, isDamage } from './damagedRanges.ts'
 import { visitorsQuery } from './visitorsQuery.ts'
 import type { VisitorsPlan } from './visitorsRequest.ts'
 
@@ -26,8 +26,7 @@ export interface Visitors extends VisitorRows {
 }
 
 /**
- * Reads the visitors of a plan. It omits damaged parts of the window, and shards that do not answer. Every
- * other error is thrown unchanged.
+ * Reads the visitors of a plan. It omits damaged parts of the window. Every other error is thrown unchanged.
  */
 export async function readVisitors(
   queryExecutor: QueryExecutor,
@@ -35,7 +34,7 @@ export async function readVisitors(
   format: Format,
   { charge }: Pick<AdmittedRequest, 'charge'>,
 ): Promise<Visitors> {
-  const plan = await withProjects(queryExecutor, unnamed)
+  const plan = await nameProjects(queryExecutor, unnamed)
   // The first column distinguishes a row of CSV from a line inside a value.
   const encoding = rowEncoding(plan, format, { leadsWithNext: format === 'csv' })
   const output = outputFormat(plan.columns, encoding)
@@ -57,14 +56,11 @@ export async function readVisitors(
   try {
     const [page, hasPartialData] = await Promise.all([
       read(plan),
-      hasBrokenParts(queryExecutor, plan.window),
+      hasBrokenParts(queryExecutor, plan),
     ])
     return { ...page, hasPartialData }
   } catch (error) {
-    const loss = lossOf(error)
-    if (loss === null) throw error
-    if (loss === 'lost shard')
-      return { ...(await read({ ...plan, skipsLostShards: true })), hasPartialData: true }
+    if (!isDamage(error)) throw error
     // Encoded members read the same data as single values, in a fraction of the time.
     const gaps = await findDamagedRanges(plan.window, (window) =>
       isReadable(
@@ -76,26 +72,13 @@ export async function readVisitors(
   }
 }
 
-/** Returns the plan with its projects, or without them if a shard does not answer. */
-async function withProjects(
-  queryExecutor: QueryExecutor,
-  plan: VisitorsPlan,
-): Promise<VisitorsPlan> {
-  try {
-    return await nameProjects(queryExecutor, plan)
-  } catch (error) {
-    if (lossOf(error) !== 'lost shard') throw error
-    return plan
-  }
-}
-
 /** Whether all data of a query can be read. */
 async function isReadable(queryExecutor: QueryExecutor, { sql, params }: Query): Promise<boolean> {
   try {
     await queryExecutor.rows({ sql: `SELECT sum(ignore(*)) FROM (\n${sql}\n)`, params })
     return true
   } catch (error) {
-    if (lossOf(error) !== 'damaged') throw error
+    if (!isDamage(error)) throw error
     return false
   }
 }

@@ -46,7 +46,7 @@ ${newestOf(plan, source, where, limit)}
   )
   return {
     ...(plan.expected && listsOf(plan.expected)),
-    sql: sql + (plan.skipsLostShards ? '\nSETTINGS skip_unavailable_shards = 1' : ''),
+    sql,
     params,
   }
 }

@@ -34,8 +34,6 @@ export interface VisitorsPlan
   readonly limit: number
   /** Unreadable parts of the window, which are omitted. */
   readonly gaps: readonly Window[]
-  /** Whether rows of shards that do not answer are omitted. */
-  readonly skipsLostShards: boolean
 }
 
 /** The parameters of GET /api/v3/events/{tier}/visitors (spec: Events, version 3). */
@@ -110,7 +108,6 @@ export function readVisitorsRequest(
       columns: select === undefined ? fieldsAt(tier) : readFields('select', select, tier),
       limit: query.limit,
       gaps: [],
-      skipsLostShards: false,
     },
   }
 }

@@ -19,16 +19,8 @@ export interface EventLog {
   lowMark(): number
   /** Records the latest watermark that this machine has published, epoch milliseconds. */
   notePublished(mark: number): void
-  /**
-   * Records until where ClickHouse has the messages of each partition, except rows that wait for a shard. For a log whose
-   * low mark waits for them.
-   */
-  noteSettled?(positions: readonly number[]): void
-  /**
-   * Records how many segments wait for an unavailable shard, for a log that has segments. The shipper is not behind with
-   * them.
-   */
-  noteDelayed?(segments: number): void
+  /** Records until where ClickHouse has the messages of each partition, for a log whose low mark waits for them. */
+  noteCommitted?(positions: readonly number[]): void
   /** The reason why appends fail now; null if they succeed. */
   readonly trouble: string | null
   /** Makes all rows durable, and refuses further ones. */
@@ -73,8 +65,6 @@ export interface LogPartition {
    * until `forget`.
    */
   commit(position: string): Promise<string>
-  /** Frees the memory of a batch that waits for an unavailable shard. */
-  park(position: string): void
   /** Deletes a committed batch. */
   forget(position: string): Promise<void>
 }
@@ -86,16 +76,16 @@ export interface ShipLease {
    * unknown.
    */
   readonly idsOfOthers: Uint32Array | null
-  /** The shards, from 0, on which an insert of an earlier holder may still run; null: on any. */
-  readonly unsettled: readonly number[] | null
+  /** Whether an insert of an earlier holder may still run, because that holder did not release its lease. */
+  readonly mayOtherInsertsRun: boolean
   readonly acquiredAt: number
   /** False as soon as another shipper may acquire the lease. */
   isHeld(): boolean
   /**
-   * Releases the lease when no insert may run any more, except on the shards `unsettled`. Never rejects: a lease that
-   * cannot be released counts as abandoned.
+   * Releases the lease when no insert may run any more. Never rejects: a lease that cannot be released counts as
+   * abandoned.
    */
-  release(unsettled?: readonly number[]): Promise<void>
+  release(): Promise<void>
   /** Ends the lease while an insert may still be running: the next holder waits for that insert. */
   abandon(): void
 }

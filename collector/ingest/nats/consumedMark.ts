@@ -9,9 +9,8 @@ interface Moment {
 
 /**
  * Finds the time until which all rows that a process has published are in ClickHouse. The process notes moments: until
- * `mark`, all its rows are at these positions or earlier. A moment is reached when the shippers have settled its
- * positions: ClickHouse has the rows, or they wait for a shard. Messages of other processes in between do not matter, and
- * neither do partitions without its messages.
+ * `mark`, all its rows are at these positions or earlier. A moment is reached when the shippers have committed its
+ * positions. Messages of other processes in between do not matter, and neither do partitions without its messages.
  */
 export class ConsumedMark {
   #reached: number
@@ -30,10 +29,10 @@ export class ConsumedMark {
       this.#moments = this.#moments.filter((_, at) => at % 2 === 1 || at > momentsMax - 2)
   }
 
-  /** Returns the mark of the latest moment whose positions are settled. */
-  read(settled: readonly number[]): number {
+  /** Returns the mark of the latest moment whose positions are committed. */
+  read(committed: readonly number[]): number {
     const isReached = ({ positions }: Moment) =>
-      positions.every((position, partition) => position <= (settled[partition] ?? 0))
+      positions.every((position, partition) => position <= (committed[partition] ?? 0))
     for (let next = this.#moments[0]; next && isReached(next); next = this.#moments[0]) {
       this.#reached = next.mark
       this.#moments.shift()

@@ -1,11 +1,9 @@
 import type { NatsSettings } from '../../config.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { ShardWatch } from '../../platform/clickhouse/shardWatch.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { runEvery } from '../../platform/runEvery.ts'
 import type { ShipObserver } from '../shipper/shipper.ts'
-import type { WaitingBatch } from '../shipper/waitingBatches.ts'
 import type { SpooledTable } from '../spool/layout.ts'
 import type { NatsLink } from './natsLink.ts'
 import { PartitionConsumer } from './partitionConsumer.ts'
@@ -38,7 +36,6 @@ export class Consumers {
   readonly #options: ConsumersOptions
   readonly #streams: ReadonlyMap<string, LogStream>
   readonly #leases: PartitionLeases
-  readonly #watch: ShardWatch
   readonly #consumers = new Map<string, PartitionConsumer>()
   readonly #observers = new Map<SpooledTable, ShipObserver>()
   readonly #stopping = new Set<Promise<void>>()
@@ -47,7 +44,6 @@ export class Consumers {
 
   constructor(options: ConsumersOptions) {
     this.#options = options
-    this.#watch = new ShardWatch(options.clickhouse.shards)
     this.#streams = new Map(allStreams(options.settings).map((stream) => [stream.name, stream]))
     this.#leases = new PartitionLeases(options.postgres, options.consumerId, [
       ...this.#streams.keys(),
@@ -64,11 +60,6 @@ export class Consumers {
     return [...this.#consumers.keys()]
   }
 
-  /** The batches with rows that wait for unavailable shards. */
-  get waiting(): readonly WaitingBatch[] {
-    return [...this.#consumers.values()].flatMap((consumer) => consumer.waiting)
-  }
-
   /** Ships what is in memory for at most `timeoutMs`, and releases the partitions to other machines. */
   async stop(timeoutMs: number): Promise<void> {
     await this.#renewing.stop()
@@ -76,18 +67,13 @@ export class Consumers {
     this.#consumers.clear()
     await Promise.all(this.#stopping)
     await this.#leases.leave().catch(() => {})
-    this.#watch.close()
   }
 
   async #renew(): Promise<void> {
     if (!this.#isPrepared) await this.#leases.prepare()
     this.#isPrepared = true
-    const version = (await this.#options.clickhouse.placement?.version()) ?? null
     const reports = new Map<string, PartitionReport>()
-    for (const [name, consumer] of this.#consumers) {
-      const report = consumer.report(version)
-      if (report) reports.set(name, report)
-    }
+    for (const [name, consumer] of this.#consumers) reports.set(name, consumer.report())
     const share = await this.#leases.renew(reports)
     for (const [name, consumer] of this.#consumers)
       if (!consumer.lease.isHeld()) this.#release(name, consumer, 0)
@@ -107,7 +93,6 @@ export class Consumers {
       lease,
       leases: this.#leases,
       clickhouse,
-      watch: this.#watch,
       deadLetterDirectory,
       keepShippedMs,
       observe: this.#observerOf(stream.table),

@@ -3,7 +3,6 @@ import { unlink } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { writeDeadLetter } from '../shipper/insert.ts'
-import { type Delayed, type LowMarks, lowMarksOf } from '../shipper/shardMarks.ts'
 import type { ShipObserver } from '../shipper/shipper.ts'
 import type { SegmentShipper } from '../shipper/shippers.ts'
 import { FrameEncoder } from '../spool/frame.ts'
@@ -11,7 +10,6 @@ import type { SpooledTable } from '../spool/layout.ts'
 import { splitLines } from '../spool/rowFields.ts'
 import { decodeBatch, spoolPartition } from '../spool/spoolPartition.ts'
 import type { NatsLink } from './natsLink.ts'
-import type { LogProgress } from './partitionLeases.ts'
 import { type LogMessage, publish } from './publish.ts'
 import { type LogStream, partitionOf } from './streams.ts'
 
@@ -42,9 +40,9 @@ const damagedReason = 'a record of the spool on disk, or one next to it, has cha
 export class Forwarder implements SegmentShipper {
   readonly #options: ForwarderOptions
   readonly #waiting: { path: string; forwarded: Forwarded }[] = []
-  #unsettled: Forwarded[] = []
-  #settled: readonly number[] = []
-  #delayed: readonly Delayed[] = []
+  /** Those whose rows may be missing in ClickHouse. */
+  #uncommitted: Forwarded[] = []
+  #committed: readonly number[] = []
   #running: Promise<void> | null = null
   readonly #stopping = new AbortController()
 
@@ -52,8 +50,6 @@ export class Forwarder implements SegmentShipper {
     this.#options = options
   }
 
-  /** None, because it sends segments to NATS. */
-  readonly waiting = []
   /** None: the consumers ship. */
   readonly repeatsFrom = Infinity
 
@@ -61,26 +57,24 @@ export class Forwarder implements SegmentShipper {
     return this.#waiting.length
   }
 
-  /** Returns until when the rows of its segments are in ClickHouse, and which rows of the log wait for shards. */
-  lowMarks(version: number | null): LowMarks {
-    this.#unsettled = this.#unsettled.filter(
+  /** When the first row of its segments that is not in ClickHouse was received, epoch milliseconds; Infinity: all are. */
+  get lowMark(): number {
+    this.#uncommitted = this.#uncommitted.filter(
       ({ positions }) =>
-        !positions?.every((position, partition) => position <= (this.#settled[partition] ?? 0)),
+        !positions?.every((position, partition) => position <= (this.#committed[partition] ?? 0)),
     )
-    const queued = this.#unsettled.map(({ oldestAt }) => oldestAt)
-    return lowMarksOf(queued, this.#delayed, version)
+    return this.#uncommitted.reduce((least, { oldestAt }) => Math.min(least, oldestAt), Infinity)
   }
 
-  /** Records how far the shippers of the partitions are. */
-  noteProgress({ settled, delayed }: Pick<LogProgress, 'settled' | 'delayed'>): void {
-    this.#settled = settled
-    this.#delayed = delayed
+  /** Records until where ClickHouse has the messages of each partition. */
+  noteCommitted(positions: readonly number[]): void {
+    this.#committed = positions
   }
 
   add(path: string): void {
     if (this.#waiting.some((waiting) => waiting.path === path)) return
     const forwarded = { oldestAt: spoolPartition.oldestAt(path), positions: null }
-    this.#unsettled.push(forwarded)
+    this.#uncommitted.push(forwarded)
     this.#waiting.push({ path, forwarded })
     this.#running ??= this.#run()
   }

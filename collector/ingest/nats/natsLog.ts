@@ -74,7 +74,7 @@ export class NatsLog implements EventLog {
   #positions: number[] | null = null
   readonly #acked: number[]
   readonly #consumed: ConsumedMark
-  #settled: readonly number[] = []
+  #committed: readonly number[] = []
   #nextSeq = 1
   #fallenBack: Appended[] = []
   #fallingBack: Promise<void> | null = null
@@ -113,9 +113,9 @@ export class NatsLog implements EventLog {
     this.#options.spool.notePublished(mark)
   }
 
-  /** Records until where ClickHouse has the messages of each partition, except rows that wait for a shard. */
-  noteSettled(positions: readonly number[]): void {
-    this.#settled = positions
+  /** Records until where ClickHouse has the messages of each partition. */
+  noteCommitted(positions: readonly number[]): void {
+    this.#committed = positions
   }
 
   /**
@@ -135,7 +135,7 @@ export class NatsLog implements EventLog {
         mark,
         this.#acked.map((seq, at) => Math.max(seq, before[at]!)),
       )
-    return this.#consumed.read(this.#settled)
+    return this.#consumed.read(this.#committed)
   }
 
   async append(rows: readonly string[], receivedAt = this.receive()): Promise<void> {

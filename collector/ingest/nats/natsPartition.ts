@@ -11,9 +11,6 @@ export interface MessageBatch {
   oldestAt: number
 }
 
-/** `stored`: ClickHouse has its rows, but perhaps not those of an earlier batch, which waits for a shard. */
-type State = 'new' | 'stored' | 'committed'
-
 export interface NatsPartitionOptions {
   stream: string
   /** When NATS created the stream: a token must not repeat if the stream was deleted and created again. */
@@ -28,28 +25,24 @@ export interface NatsPartitionOptions {
 
 /**
  * One stream of NATS as a partition of the log. A position names consecutive messages, `<stream>.<first>-<last>`, with
- * the suffix `.done` once ClickHouse has them. Positions are committed in their order, without gaps: a batch after one
- * that waits for a shard is committed with it.
+ * the suffix `.done` once ClickHouse has them. Positions are committed in their order, without gaps.
  */
 export class NatsPartition implements LogPartition {
   /** Another consumer may divide the messages into other batches. */
   readonly hasFixedBatches = false
   readonly #options: NatsPartitionOptions
-  readonly #batches = new Map<string, MessageBatch & { state: State }>()
+  readonly #batches = new Map<string, MessageBatch>()
   /** Batches that may be deleted, while an earlier one may not. */
   readonly #forgotten = new Set<string>()
-  #settled: number
 
-  /** `committed`: ClickHouse has the messages up to here. */
-  constructor(options: NatsPartitionOptions, committed: number) {
+  constructor(options: NatsPartitionOptions) {
     this.#options = options
-    this.#settled = committed
   }
 
   /** Adds a batch, and returns its position. Batches must be added in their order. */
   add(batch: MessageBatch, isCommitted: boolean): string {
     const name = `${this.#options.stream}.${batch.first}-${batch.last}`
-    this.#batches.set(name, { ...batch, state: isCommitted ? 'committed' : 'new' })
+    this.#batches.set(name, batch)
     return isCommitted ? `${name}${done}` : name
   }
 
@@ -84,41 +77,9 @@ export class NatsPartition implements LogPartition {
   async commit(position: string): Promise<string> {
     if (this.isCommitted(position)) return position
     const batch = this.#batchAt(position)
-    batch.state = 'stored'
-    await this.#commitStored()
+    await this.#options.commit(batch.first - 1, batch.last)
     batch.records = null
     return `${position}${done}`
-  }
-
-  /** Commits all stored batches before the first one that is not stored. */
-  async #commitStored(): Promise<void> {
-    const stored: (MessageBatch & { state: State })[] = []
-    for (const batch of this.#batches.values()) {
-      if (batch.state === 'new') break
-      if (batch.state === 'stored') stored.push(batch)
-    }
-    const [first] = stored
-    if (!first) return
-    await this.#options.commit(first.first - 1, stored.at(-1)!.last)
-    for (const batch of stored) batch.state = 'committed'
-  }
-
-  /**
-   * Returns the last message before the first batch that is neither stored nor `waiting` for a shard. ClickHouse has all
-   * messages until there, except the rows that wait.
-   */
-  settledUntil(waiting: readonly { position: string }[]): number {
-    const known = new Set(waiting.map(({ position }) => nameIn(position)))
-    for (const [name, { state, last }] of this.#batches) {
-      if (state === 'new' && !known.has(name)) break
-      this.#settled = Math.max(this.#settled, last)
-    }
-    return this.#settled
-  }
-
-  /** The messages stay in NATS, and are read again. */
-  park(position: string): void {
-    this.#batchAt(position).records = null
   }
 
   async forget(position: string): Promise<void> {
@@ -134,7 +95,7 @@ export class NatsPartition implements LogPartition {
     if (to > 0) await this.#options.purge(to).catch(() => {})
   }
 
-  #batchAt(position: string): MessageBatch & { state: State } {
+  #batchAt(position: string): MessageBatch {
     return this.#batches.get(nameIn(position))!
   }
 }

@@ -7,7 +7,6 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { seldomLog } from '../../platform/seldomLog.ts'
 import type { ShipObserver } from '../shipper/shipper.ts'
 import { keepShippedMs, type SegmentShippers } from '../shipper/shippers.ts'
-import type { WaitingBatch } from '../shipper/waitingBatches.ts'
 import type { SpooledTable } from '../spool/layout.ts'
 import { Consumers } from './consumers.ts'
 import { Forwarder } from './forwarder.ts'
@@ -38,8 +37,6 @@ export interface NatsShipping {
   readonly link: NatsLink
   /** Updates the metrics. */
   measure(): void
-  /** The batches of this machine with rows that wait for unavailable shards. */
-  waiting(): readonly WaitingBatch[]
   /** Names of the streams that this machine consumes. */
   owned(): string[]
   /** Reads how far the events are, and tells the forwarder. */
@@ -90,11 +87,10 @@ export async function openNatsShipping(options: NatsShippingOptions): Promise<Na
       logUp.set({ log: 'nats' }, link.client ? 1 : 0)
       logPartitions.set(consumers?.owned.length ?? 0)
     },
-    waiting: () => consumers?.waiting ?? [],
     owned: () => consumers?.owned ?? [],
     async readProgress() {
       const progress = await readProgress(postgres, names)
-      events.noteProgress(progress)
+      events.noteCommitted(progress.committed)
       return progress
     },
     async stop() {

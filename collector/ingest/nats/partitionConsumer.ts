@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import type { ShardWatch } from '../../platform/clickhouse/shardWatch.ts'
 import type { LeaseSource, ShipLease } from '../log/eventLog.ts'
 import { Deduplicator } from '../shipper/deduplicator.ts'
 import { type ShipObserver, Shipper } from '../shipper/shipper.ts'
-import type { WaitingBatch } from '../shipper/waitingBatches.ts'
 import { MessageReader, type ReadMessage } from './messageReader.ts'
 import type { NatsLink } from './natsLink.ts'
 import { NatsPartition, oldestAtOfRecord } from './natsPartition.ts'
@@ -19,8 +17,6 @@ export interface PartitionConsumerOptions {
   lease: PartitionLease
   leases: PartitionLeases
   clickhouse: ClickHouse
-  /** Knows which shards answer. */
-  watch: ShardWatch
   deadLetterDirectory: string
   /** How long committed messages are kept, in case ClickHouse loses rows in a crash. */
   keepShippedMs: number
@@ -48,14 +44,16 @@ export class PartitionConsumer {
   readonly #stopping = new AbortController()
   readonly #running: Promise<void>
   #shipper: Shipper | null = null
-  /** The shards, from 0, on which an insert of this owner or the previous one may be running; null: any. */
-  #unsettled: readonly number[] | null
+  /** Whether an insert of this owner or the previous one may be running. */
+  #mayInsertsRun: boolean
   #batch: { first: number; messages: ReadMessage[]; bytes: number; since: number } | null = null
   #purgedAt = 0
+  /** The start times of the servers that have all committed messages that were read. */
+  #starts: readonly number[] | null = null
 
   constructor(options: PartitionConsumerOptions) {
     this.#options = options
-    this.#unsettled = options.lease.mayOtherInsertsRun ? null : []
+    this.#mayInsertsRun = options.lease.mayOtherInsertsRun
     this.#running = this.#run()
   }
 
@@ -63,18 +61,16 @@ export class PartitionConsumer {
     return this.#options.lease
   }
 
-  /** Returns what it knows by the current version of the placement; null before it has read its position. */
-  report(version: number | null): PartitionReport | null {
-    if (!this.#opened) return null
-    const { partition, shipper } = this.#opened
-    const { others, shards } = shipper.missingMarks(version)
-    const settled = partition.settledUntil(shipper.waiting)
-    return { settled, doubtfulFrom: others, shards, version }
+  report(): PartitionReport {
+    const doubtfulFrom = this.#opened?.shipper.doubtfulFrom ?? Infinity
+    return { doubtfulFrom, starts: this.#hasReadCommitted ? this.#starts : null }
   }
 
-  /** The batches with rows that wait for unavailable shards. */
-  get waiting(): readonly WaitingBatch[] {
-    return this.#shipper?.waiting ?? []
+  /** Whether the shipper has all messages that were committed when the lease was acquired. */
+  get #hasReadCommitted(): boolean {
+    if (!this.#opened) return false
+    const { next, committed } = this.#opened
+    return Math.min(next, this.#batch?.first ?? Infinity) > committed
   }
 
   /** Ships what is waiting for at most `timeoutMs`, and releases the lease. */
@@ -84,8 +80,7 @@ export class PartitionConsumer {
     // Rows that no shipper has stay in the log.
     this.#batch = null
     await this.#shipper?.stop(timeoutMs)
-    const isClean = this.#unsettled?.length === 0
-    await this.#options.leases.release(this.lease, isClean).catch(() => {})
+    await this.#options.leases.release(this.lease, !this.#mayInsertsRun).catch(() => {})
   }
 
   async #run(): Promise<void> {
@@ -124,23 +119,20 @@ export class PartitionConsumer {
   #opened: Opened | null = null
 
   async #open(): Promise<Opened | null> {
-    const { link, stream, lease, leases, clickhouse, partitions, watch } = this.#options
+    const { link, stream, lease, leases, clickhouse, partitions } = this.#options
     const { manager } = await link.ready()
     const info = await infoOf(manager, stream.name)
     if (!info) return null
     const { first_seq, last_seq } = info.state
     const created = info.created
-    const committed = await leases.begin(lease, created, Math.max(first_seq, 1))
-    const partition = new NatsPartition(
-      {
-        stream: stream.name,
-        streamCreated: created,
-        readAgain: (first, last) => readRange(link, stream.name, first, last),
-        commit: (from, to) => leases.commit(lease, from, to),
-        purge: (to) => this.#purge(to),
-      },
-      committed,
-    )
+    const { committed, starts } = await leases.begin(lease, created, Math.max(first_seq, 1))
+    const partition = new NatsPartition({
+      stream: stream.name,
+      streamCreated: created,
+      readAgain: (first, last) => readRange(link, stream.name, first, last),
+      commit: (from, to) => leases.commit(lease, from, to),
+      purge: (to) => this.#purge(to),
+    })
     const source = this.#leaseSource()
     this.#shipper = new Shipper({
       clickhouse,
@@ -157,9 +149,14 @@ export class PartitionConsumer {
             })
           : null,
       leases: source,
-      ...(stream.table === 'events' && { watch }),
       deadLetterDirectory: this.#options.deadLetterDirectory,
       keepShippedMs: this.#options.keepShippedMs,
+      verified: {
+        before: starts,
+        note: (verified) => {
+          this.#starts = verified
+        },
+      },
       observe: this.#options.observe,
     })
     return {
@@ -241,15 +238,15 @@ export class PartitionConsumer {
       batchPrefix: `${stream.name}.`,
       acquire: async (): Promise<ShipLease> => {
         if (!lease.isHeld()) throw new Error(`the lease of ${stream.name} is not held`)
-        const unsettled = this.#unsettled
-        this.#unsettled = null
+        const mayOtherInsertsRun = this.#mayInsertsRun
+        this.#mayInsertsRun = true
         return {
           idsOfOthers: new Uint32Array(),
-          unsettled,
+          mayOtherInsertsRun,
           acquiredAt: Date.now(),
           isHeld: lease.isHeld,
-          release: async (stillUnsettled = []) => {
-            this.#unsettled = stillUnsettled
+          release: async () => {
+            this.#mayInsertsRun = false
           },
           abandon: () => {},
         }

@@ -1,6 +1,5 @@
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import type { Delayed, ShardBacklog } from '../shipper/shardMarks.ts'
 
 /** The right of this machine to consume a partition, until it expires or is released. */
 export interface PartitionLease {
@@ -13,41 +12,20 @@ export interface PartitionLease {
   isHeld(): boolean
 }
 
-/** The state of a partition, as its owner knows it. */
+/** The report of a partition's owner. */
 export interface PartitionReport {
-  /** ClickHouse has all messages up to here, except rows that wait for `shards`. */
-  settled: number
-  /** The earliest time of receipt of committed rows that ClickHouse may have lost, epoch milliseconds; Infinity: none. */
-  doubtfulFrom: number
-  /** What waits for a shard, from 0, or may be lost on it. */
-  shards: ReadonlyMap<number, ShardBacklog>
-  /** The version of the placement by which rows wait for these shards. */
-  version: number | null
+  /** When the first committed row that ClickHouse may have lost was received, epoch milliseconds; Infinity: none. */
+  readonly doubtfulFrom: number
+  /** The start times of the servers that have all committed messages (shipper/verifiedStarts.ts); null: unknown. */
+  readonly starts: readonly number[] | null
 }
 
 /** How far the shippers of all machines are. */
 export interface LogProgress {
   /** The committed position of each partition. */
   committed: number[]
-  /** The position of each partition until which only `delayed` rows are missing; at least the committed one. */
-  settled: number[]
   /** The earliest time of receipt of rows that ClickHouse may have lost, epoch milliseconds; Infinity: none. */
   doubtfulFrom: number
-  /** The rows that wait for shards. */
-  delayed: Delayed[]
-}
-
-interface ProgressRow {
-  stream: string
-  committed: number
-  settled: number
-  doubtful_from_ms: number | null
-  delayed: StoredDelay | null
-}
-
-interface StoredDelay {
-  version: number | null
-  shards: Record<string, ShardBacklog>
 }
 
 /** A lease without renewals ends after this time… */
@@ -84,29 +62,19 @@ export class PartitionLeases {
     )
   }
 
-  /**
-   * Renews all leases, and records the reports of this machine. Resolves with this machine’s share: how many partitions it
-   * should own.
-   *
-   * A new owner begins at the committed position. Until it has settled as much as the previous owner, the previous list
-   * of delayed rows stays, and its own list delays all projects.
-   */
+  /** Renews all leases, with a report of each. Resolves with this machine’s share: how many partitions it should own. */
   async renew(reports: ReadonlyMap<string, PartitionReport>): Promise<number> {
     const askedAt = performance.now()
     const held = [...this.#held]
-    const reported = held.map(([stream]) => reports.get(stream) ?? nothingKnown)
     const { rows } = await this.#postgres.query<{ live: number; renewed: string[] | null }>(
       `WITH me AS (
          INSERT INTO event_log_consumers (consumer_id, seen_at) VALUES ($1, clock_timestamp())
          ON CONFLICT (consumer_id) DO UPDATE SET seen_at = excluded.seen_at
        ), renewed AS (
          UPDATE event_log_partitions p
-         SET expires_at = clock_timestamp() + make_interval(secs => $2),
-           settled = greatest(p.settled, mine.settled),
-           delayed = CASE WHEN mine.settled >= p.settled THEN mine.delayed ELSE p.delayed END,
-           doubtful_from_ms = CASE WHEN mine.settled >= p.settled THEN mine.doubtful ELSE mine.oldest END
-         FROM unnest($3::text[], $4::bigint[], $5::float8[], $7::bigint[], $8::jsonb[], $9::float8[])
-           mine (stream, token, doubtful, settled, delayed, oldest)
+         SET expires_at = clock_timestamp() + make_interval(secs => $2), doubtful_from_ms = mine.doubtful,
+           clickhouse_starts = coalesce(mine.starts, p.clickhouse_starts)
+         FROM unnest($3::text[], $4::bigint[], $5::float8[], $7::jsonb[]) mine (stream, token, doubtful, starts)
          WHERE p.stream = mine.stream AND p.token = mine.token AND p.owner = $1
          RETURNING p.stream
        )
@@ -118,11 +86,15 @@ export class PartitionLeases {
         leaseSeconds,
         held.map(([stream]) => stream),
         held.map(([, { token }]) => token),
-        reported.map(({ doubtfulFrom }) => timeOrNull(doubtfulFrom)),
+        held.map(([stream]) => {
+          const from = reports.get(stream)?.doubtfulFrom ?? Infinity
+          return from === Infinity ? null : from
+        }),
         consumerSeconds,
-        reported.map(({ settled }) => settled),
-        reported.map(delayOf),
-        reported.map(({ doubtfulFrom, shards }) => timeOrNull(oldestOf(doubtfulFrom, shards))),
+        held.map(([stream]) => {
+          const starts = reports.get(stream)?.starts
+          return starts ? JSON.stringify(starts) : null
+        }),
       ],
     )
     const { live, renewed } = rows[0]!
@@ -166,25 +138,25 @@ export class PartitionLeases {
   }
 
   /**
-   * Reads the committed position under a lease. The positions of an earlier stream of the same name are void. `firstSeq`
+   * Reads the committed position under a lease, and the last `PartitionReport.starts`. The positions of an earlier stream of the same name are void. `firstSeq`
    * is the stream’s first message: earlier ones are deleted, so nobody waits for them.
    */
   begin(
     { stream, token }: PartitionLease,
     streamCreated: string,
     firstSeq: number,
-  ): Promise<number> {
+  ): Promise<{ committed: number; starts: number[] | null }> {
     return inTransaction(this.#postgres, async (client) => {
-      const { rows } = await client.query<{ committed: number }>(
+      const { rows } = await client.query<{ committed: number; starts: number[] | null }>(
         `UPDATE event_log_partitions SET stream_created = $3,
            committed = greatest(CASE WHEN stream_created = $3 THEN committed ELSE 0 END, $4::bigint - 1),
-           settled = CASE WHEN stream_created = $3 THEN settled ELSE 0 END,
-           delayed = CASE WHEN stream_created = $3 THEN delayed END
-         WHERE stream = $1 AND token = $2 RETURNING committed::float8 AS committed`,
+           clickhouse_starts = CASE WHEN stream_created = $3 THEN clickhouse_starts END
+         WHERE stream = $1 AND token = $2
+         RETURNING committed::float8 AS committed, clickhouse_starts AS starts`,
         [stream, token, streamCreated, firstSeq],
       )
       if (!rows[0]) throw new LeaseLost(stream)
-      return rows[0].committed
+      return rows[0]
     })
   }
 
@@ -226,49 +198,26 @@ export class LeaseLost extends Error {
   }
 }
 
-/** Of a partition whose owner has read no message yet. */
-const nothingKnown: PartitionReport = {
-  settled: 0,
-  doubtfulFrom: Infinity,
-  shards: new Map(),
-  version: null,
-}
-
-const timeOrNull = (ms: number): number | null => (ms === Infinity ? null : ms)
-
-const oldestOf = (from: number, shards: ReadonlyMap<number, ShardBacklog>): number =>
-  Math.min(from, ...[...shards.values()].map(({ oldestAt }) => oldestAt))
-
-const delayOf = ({ shards, version }: PartitionReport): StoredDelay | null =>
-  shards.size === 0 ? null : { version, shards: Object.fromEntries(shards) }
-
 /** Returns the progress of partitions, in the order of the names. */
 export async function readProgress(
   postgres: Postgres,
   streams: readonly string[],
 ): Promise<LogProgress> {
-  const { rows } = await postgres.query<ProgressRow>(
-    `SELECT stream, committed::float8 AS committed, greatest(committed, settled)::float8 AS settled,
-       doubtful_from_ms, delayed
+  const { rows } = await postgres.query<{
+    stream: string
+    committed: number
+    doubtful_from_ms: number | null
+  }>(
+    `SELECT stream, committed::float8 AS committed, doubtful_from_ms
      FROM event_log_partitions WHERE stream = ANY($1)`,
     [streams],
   )
   const found = new Map(rows.map((row) => [row.stream, row]))
   return {
     committed: streams.map((stream) => found.get(stream)?.committed ?? 0),
-    settled: streams.map((stream) => found.get(stream)?.settled ?? 0),
     doubtfulFrom: rows.reduce(
       (least, { doubtful_from_ms }) => Math.min(least, doubtful_from_ms ?? Infinity),
       Infinity,
     ),
-    delayed: rows.flatMap(({ delayed }) => (delayed ? delayedOf(delayed) : [])),
   }
 }
-
-const delayedOf = ({ version, shards }: StoredDelay): Delayed[] =>
-  Object.entries(shards).map(([shard, { oldestAt, rows }]) => ({
-    oldestAt,
-    shards: new Set([Number(shard)]),
-    version,
-    rest: { size: rows },
-  }))

@@ -1,6 +1,4 @@
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
-import { partsOf } from '../../platform/clickhouse/cluster.ts'
-import type { ShardWatch } from '../../platform/clickhouse/shardWatch.ts'
 import { shipTurnSeconds } from '../../platform/metrics.ts'
 import type { LeaseSource, ShipLease } from '../log/eventLog.ts'
 import {
@@ -13,6 +11,7 @@ import {
   tsMillisAt,
 } from '../spool/rowFields.ts'
 import { BloomFilter, hashId } from './bloomFilter.ts'
+import type { BatchPart } from './insert.ts'
 import { warmRecentIds } from './warmRecentIds.ts'
 
 /**
@@ -41,17 +40,6 @@ export interface SegmentIds {
   hashes: Uint32Array
   /** The filter of the comparison; findSuspects repeats the comparison if it was replaced. */
   seen: BloomFilter
-  /** Whether all ids are suspects: the rows waited for a shard, and others may have been stored meanwhile. */
-  areLate: boolean
-}
-
-/** Which shards a lookup asks. */
-export interface Reach {
-  watch: ShardWatch
-  /** The shards, from 0, that are unavailable. */
-  away: ReadonlySet<number>
-  /** Projects of which rows wait for these shards. */
-  waitingProjects: ReadonlySet<string>
 }
 
 /** The result of removeDuplicates. */
@@ -60,8 +48,6 @@ export interface CheckedLines {
   payloads: Buffer[]
   /** Lines whose event is stored, or occurs earlier. */
   duplicates: Buffer[]
-  /** For each payload, the lines whose event may be on an unavailable shard. */
-  undecided: Buffer[][]
 }
 
 /**
@@ -89,9 +75,6 @@ export interface CheckedLines {
  *
  * Collectors ship one after another, under a lease. Each publishes its ids before it ships them, so the
  * holder knows all ids that were shipped before. A line is only removed because ClickHouse has its row.
- *
- * An event of a project may be on any shard with a pixel of the project. While such a shard is unavailable, a suspect
- * that the other shards do not have stays undecided. It is not inserted, and looked up again later.
  */
 export class Deduplicator {
   readonly #clickhouse: ClickHouse
@@ -122,12 +105,12 @@ export class Deduplicator {
    * Step 1: compares the ids of a segment's payloads with the filter, and adds them to it. It uses memory only, so it
    * may run while the previous segment is still being inserted.
    */
-  inspectIds(payloads: readonly Buffer[], rows: number, areLate = false): SegmentIds {
+  inspectIds(payloads: readonly Buffer[], rows: number): SegmentIds {
     const now = this.#now()
     const seen = this.#seen
     const rememberedSince = seen.since + clockToleranceMs
     const hashes = new Uint32Array(rows * 2)
-    const ids: SegmentIds = { suspects: new Set(), hashes, seen, areLate }
+    const ids: SegmentIds = { suspects: new Set(), hashes, seen }
     let at = 0
     let chosenBySender = 0
     for (const payload of payloads) {
@@ -139,7 +122,7 @@ export class Deduplicator {
         const isYoung = happenedAt >= rememberedSince
         const containsTime = Math.abs(idMillis(this.#id) - happenedAt) <= clockToleranceMs
         const isChecked = !containsTime && chosenBySender++ < idsPerQuery
-        if (areLate || mayBeSeen || !isYoung || isChecked)
+        if (mayBeSeen || !isYoung || isChecked)
           ids.suspects.add(eventIdOf(payload.subarray(start, start + 64)))
       }
     }
@@ -171,11 +154,9 @@ export class Deduplicator {
     payloads: readonly Buffer[],
     ids: SegmentIds,
     { idsOfOthers }: ShipLease,
-    { away }: Reach,
   ): Promise<ReadonlySet<string>> {
-    if (!this.#isWarm) await this.#warm(away)
-    if (ids.seen !== this.#seen)
-      return this.inspectIds(payloads, ids.hashes.length / 2, ids.areLate).suspects
+    if (!this.#isWarm) await this.#warm()
+    if (ids.seen !== this.#seen) return this.inspectIds(payloads, ids.hashes.length / 2).suspects
     if (idsOfOthers?.length) addSuspects(payloads, ids, idsOfOthers)
     return ids.suspects
   }
@@ -186,95 +167,67 @@ export class Deduplicator {
   }
 
   /**
-   * Step 4: returns the payloads without the lines whose event is stored already or occurs earlier in them,
-   * and these lines. Every earlier segment must be stored, or wait for a shard. Throws ShardAway if a shard that is not
-   * in `reach.away` does not answer.
+   * Step 4: returns a part of a segment without the lines whose event is stored already or occurs earlier in it,
+   * and these lines. Every earlier segment must be stored.
    */
   async removeDuplicates(
-    payloads: Buffer[],
+    part: Pick<BatchPart, 'clickhouse' | 'table' | 'payloads'>,
     suspects: ReadonlySet<string>,
-    reach: Reach,
   ): Promise<CheckedLines> {
-    if (suspects.size === 0) return { payloads, duplicates: [], undecided: [] }
-    const stored = await this.#stored([...suspects], reach)
-    const undecidable = await this.#undecidableProjects(payloads, suspects, stored, reach)
+    const { payloads } = part
+    const lines = suspects.size === 0 ? [] : payloads.map(splitLines)
+    const own = new Set(
+      lines
+        .flat()
+        .map(eventIdOf)
+        .filter((id) => suspects.has(id)),
+    )
+    if (own.size === 0) return { payloads, duplicates: [] }
+    const stored = await storedIds(part, [...own])
     const duplicates: Buffer[] = []
-    const undecided: Buffer[][] = []
-    const kept = payloads.map((payload) => {
-      const lines = splitLines(payload)
-      const waiting: Buffer[] = []
-      const fresh = lines.filter((line) => {
+    const kept = lines.map((ofPayload, index) => {
+      const fresh = ofPayload.filter((line) => {
         const id = eventIdOf(line)
-        if (!suspects.has(id)) return true
-        const projectId = projectIdOf(line)
-        const key = `${id} ${projectId}`
-        if (stored.has(key)) duplicates.push(line)
-        else if (undecidable.has(projectId)) waiting.push(line)
-        else {
-          stored.add(key)
-          return true
+        if (!own.has(id)) return true
+        const key = `${id} ${projectIdOf(line)}`
+        if (stored.has(key)) {
+          duplicates.push(line)
+          return false
         }
-        return false
+        stored.add(key)
+        return true
       })
-      if (waiting.length > 0) undecided.push(waiting)
-      return fresh.length === lines.length ? payload : Buffer.concat(fresh)
+      return fresh.length === ofPayload.length ? payloads[index]! : Buffer.concat(fresh)
     })
-    return { payloads: kept.filter((payload) => payload.length > 0), duplicates, undecided }
+    return { payloads: kept.filter((payload) => payload.length > 0), duplicates }
   }
 
   /**
    * Reads recent ids into the filter. If that fails, the shipper queries ClickHouse for each event of its
    * first minutes.
    */
-  async #warm(away: ReadonlySet<number>): Promise<void> {
-    const warmed =
-      away.size > 0
-        ? null
-        : await warmRecentIds(this.#clickhouse, this.#now() - warmedMs, this.#scope).catch(
-            () => null,
-          )
+  async #warm(): Promise<void> {
+    const since = this.#now() - warmedMs
+    const warmed = await warmRecentIds(this.#clickhouse, since, this.#scope).catch(() => null)
     if (warmed) this.#seen = warmed
     this.#isWarm = true
   }
+}
 
-  /** Returns which of the ids are in ClickHouse, as "event_id project_id". */
-  async #stored(ids: string[], { watch, away }: Reach): Promise<Set<string>> {
-    const stored = new Set<string>()
-    const lookUp = async (clickhouse: ClickHouse, table: string) => {
-      for (let from = 0; from < ids.length; from += idsPerQuery) {
-        const rows = await clickhouse.rows<{ event_id: string; project_id: string }>({
-          sql: `SELECT event_id, project_id FROM ${table} WHERE event_id IN {ids:Array(UUID)}`,
-          params: { ids: ids.slice(from, from + idsPerQuery) },
-        })
-        for (const row of rows) stored.add(`${row.event_id} ${row.project_id}`)
-      }
-    }
-    await Promise.all(
-      partsOf(this.#clickhouse, 'events').map(async ({ shard, table }, index) => {
-        if (!away.has(index)) await watch.run(index, () => lookUp(shard, table))
-      }),
-    )
-    return stored
+/** Returns which of the ids a server has, as "event_id project_id". */
+async function storedIds(
+  { clickhouse, table }: Pick<BatchPart, 'clickhouse' | 'table'>,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const stored = new Set<string>()
+  for (let from = 0; from < ids.length; from += idsPerQuery) {
+    const rows = await clickhouse.rows<{ event_id: string; project_id: string }>({
+      sql: `SELECT event_id, project_id FROM ${table} WHERE event_id IN {ids:Array(UUID)}`,
+      params: { ids: ids.slice(from, from + idsPerQuery) },
+    })
+    for (const row of rows) stored.add(`${row.event_id} ${row.project_id}`)
   }
-
-  /** Returns the projects of suspects that are not found, and may be on an unavailable shard. */
-  async #undecidableProjects(
-    payloads: readonly Buffer[],
-    suspects: ReadonlySet<string>,
-    stored: ReadonlySet<string>,
-    { away, waitingProjects }: Reach,
-  ): Promise<ReadonlySet<string>> {
-    const { placement } = this.#clickhouse
-    if (away.size === 0 || !placement) return waitingProjects
-    const projectIds = new Set<string>()
-    for (const line of payloads.flatMap(splitLines)) {
-      const id = eventIdOf(line)
-      const projectId = projectIdOf(line)
-      if (suspects.has(id) && !stored.has(`${id} ${projectId}`)) projectIds.add(projectId)
-    }
-    if (projectIds.size === 0) return waitingProjects
-    return new Set([...waitingProjects, ...(await placement.projectsOn(away, [...projectIds]))])
-  }
+  return stored
 }
 
 /** Adds the ids of a segment that may be among these hashes to its suspects. */

@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { isDataError } from '../../platform/clickhouse/dataErrors.ts'
-import { eventsOfShard, PlacementChanged } from '../../platform/clickhouse/placement.ts'
-import { ShardAway, type ShardWatch } from '../../platform/clickhouse/shardWatch.ts'
-import { splitByShard } from '../../platform/clickhouse/splitByShard.ts'
+import { eventsOfShard, onShard, splitByShard } from '../../platform/clickhouse/shards.ts'
 import type { ShipLease } from '../log/eventLog.ts'
 import { splitLines } from '../spool/rowFields.ts'
 import { appendDeadLetter } from './deadLetters.ts'
@@ -13,56 +11,46 @@ import { appendDeadLetter } from './deadLetters.ts'
 export interface Batch {
   /** Name of the batch in queries and dead letters. */
   name: string
-  payloads: Buffer[]
+  /** Its lines, for each server that stores some of them. */
+  parts: readonly BatchPart[]
   token: string
   /** Rows of the batch that ClickHouse has after the insert, including those that it had before. */
   rows: number
   /** When its first row was received, epoch milliseconds. */
   oldestAt: number
-  /** The placement that its lookups used; undefined if they asked all shards. */
-  version?: number | null
-  /** The batch by shards, made at its first insert. */
-  split?: BatchSplit
-  /** Rows that wait for unavailable shards. */
-  waiting: WaitingRows
   /** Number of its lines that are dead letters already. */
   refused: number
 }
 
-/** Rows of a batch that wait for unavailable shards. */
-export interface WaitingRows {
-  /** Lists of lines, each in the order of the batch. */
-  lists: Buffer[][]
-  /** The shards, from 0, that they wait for. */
-  shards: Set<number>
-  /** Those on which one of our inserts may still run. */
-  unsettled: Set<number>
-}
-
-/** Returns new WaitingRows without any. */
-export const noWaitingRows = (): WaitingRows => ({
-  lists: [],
-  shards: new Set(),
-  unsettled: new Set(),
-})
-
-interface BatchSplit {
-  parts: BatchPart[]
-  /** The version of the placement that decided the parts. */
-  version: number | null
-}
-
 /** Lines of a batch for one server. */
-interface BatchPart {
+export interface BatchPart {
   /** The number of the shard, from 0. */
-  place: number
-  clickhouse: ClickHouse
-  table: string
+  readonly shard: number
+  readonly clickhouse: ClickHouse
+  readonly table: string
   payloads: Buffer[]
-  /** `waits`: its rows are in `Batch.waiting`. */
-  state: 'new' | 'stored' | 'waits'
+  isStored: boolean
   /** Indexes of its lines that are dead letters already. */
-  refused: Set<number>
+  readonly refused: Set<number>
+}
+
+/** Returns the lines of a table as one part for each server that stores some of them. */
+export function partsOfBatch(
+  clickhouse: ClickHouse,
+  table: string,
+  payloads: Buffer[],
+): BatchPart[] {
+  const { shards } = clickhouse
+  const partOf = (part: Pick<BatchPart, 'shard' | 'clickhouse' | 'table' | 'payloads'>) => ({
+    ...part,
+    isStored: false,
+    refused: new Set<number>(),
+  })
+  if (shards.length === 1 || table !== 'events')
+    return [partOf({ shard: 0, clickhouse, table, payloads })]
+  return splitByShard(payloads, shards.length).map(({ shard, payloads }) =>
+    partOf({ shard, clickhouse: shards[shard]!, table: eventsOfShard, payloads }),
+  )
 }
 
 export interface InsertOptions {
@@ -71,81 +59,36 @@ export interface InsertOptions {
   deadLetterDirectory: string
   /** The lease of the insert; null for tables that need none. */
   lease: ShipLease | null
-  /** If set, rows of unavailable shards wait, and those of the others are inserted. */
-  watch?: ShardWatch
   observe: { deadLetter(reason: string): void }
 }
 
-/** How long a shard may refuse inserts before its rows wait. Then another collector may try too. */
+/** How long a lease retries a failing insert. Then another collector may try too. */
 export const failingMs = 10_000
 
 /**
- * Inserts a batch as one block for each shard. If ClickHouse refuses its data, inserts all rows except invalid ones,
- * which become dead letters. Throws an error that a retry may fix; then insert the same batch again. With
- * `options.watch`, the rows of an unavailable shard are added to `batch.waiting`. Throws PlacementChanged if the batch
- * must be read and prepared again.
+ * Inserts a batch as one block for each server. If ClickHouse refuses its data, inserts all rows except invalid ones,
+ * which become dead letters. Throws an error that a retry may fix; then insert the same batch again: parts that are
+ * stored are not sent again.
  */
 export async function insertBatch(options: InsertOptions, batch: Batch): Promise<void> {
-  if (batch.payloads.length === 0) return
-  if (batch.split) await options.clickhouse.placement?.placesForInsert([], batch.split.version)
-  else batch.split = await splitBatch(options, batch)
-  const parts = batch.split.parts.filter(({ state }) => state === 'new')
+  const parts = batch.parts.filter(({ isStored, payloads }) => !isStored && payloads.length > 0)
   // All of them end before a retry begins.
-  const outcomes = await Promise.allSettled(parts.map((part) => insertPart(options, batch, part)))
+  const outcomes = await Promise.allSettled(
+    parts.map((part) =>
+      onShard(options.clickhouse, part.shard, () => insertPart(options, batch, part)),
+    ),
+  )
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
 }
 
-async function splitBatch(
-  { clickhouse, table }: InsertOptions,
-  { payloads, version: lookedUpIn }: Batch,
-): Promise<BatchSplit> {
-  const { placement, shards } = clickhouse
-  const partOf = (
-    part: Pick<BatchPart, 'place' | 'clickhouse' | 'table' | 'payloads'>,
-  ): BatchPart => ({ ...part, state: 'new', refused: new Set() })
-  if (!placement || table !== 'events')
-    return { parts: [partOf({ place: 0, clickhouse, table, payloads })], version: null }
-  const { parts, version } = await splitByShard({ placement, shards }, ...payloads)
-  if (lookedUpIn !== undefined && lookedUpIn !== version)
-    throw new PlacementChanged('shards have changed since the lookup of duplicates')
-  return {
-    parts: parts.map(({ place, shard, lines }) =>
-      partOf({ place, clickhouse: shard, table: eventsOfShard, payloads: lines }),
-    ),
-    version,
-  }
-}
-
 async function insertPart(options: InsertOptions, batch: Batch, part: BatchPart): Promise<void> {
-  const { watch, lease } = options
-  const { place } = part
-  const insert = () => insertLines(options, batch, part)
-  if (!watch) return insert()
-  try {
-    await watch.run(place, insert)
-    watch.accept(place)
-  } catch (error) {
-    const isAway = error instanceof ShardAway
-    const isRefusing =
-      watch.isRefusing(place) || Date.now() - (lease?.acquiredAt ?? Date.now()) >= failingMs
-    const mustThrow = error instanceof PlacementChanged || !(lease?.isHeld() ?? true)
-    if (mustThrow || !(isAway || isRefusing)) throw error
-    if (!isAway) watch.refuse(place, (error as Error).message)
-    part.state = 'waits'
-    batch.waiting.lists.push(part.payloads.flatMap(splitLines))
-    batch.waiting.shards.add(place)
-    batch.waiting.unsettled.add(place)
-  }
-}
-
-async function insertLines(options: InsertOptions, batch: Batch, part: BatchPart): Promise<void> {
   try {
     await send(options, batch, part, part.payloads, batch.token)
   } catch (error) {
     if (!isDataError(error)) throw error
     await insertHalves(options, batch, part, part.payloads.flatMap(splitLines), 0)
   }
-  if (part.state === 'new') part.state = 'stored'
+  part.isStored = true
 }
 
 /**
@@ -206,25 +149,21 @@ function send(
 ): Promise<void> {
   return part.clickhouse.insertLines(
     part.table,
-    Readable.from(whileHeld(lease, part, payloads), { objectMode: false }),
+    Readable.from(whileHeld(lease, payloads), { objectMode: false }),
     token,
     `${queryIdOf(name)}-${randomUUID()}`,
   )
 }
 
-/**
- * Yields the payloads. Throws if the lease is lost, or nobody waits for the insert any more: ClickHouse stores nothing
- * of an incomplete insert.
- */
+/** Yields the payloads. Throws if the lease is lost: ClickHouse stores nothing of an incomplete insert. */
 async function* whileHeld(
   lease: ShipLease | null,
-  part: BatchPart,
   payloads: readonly Buffer[],
 ): AsyncGenerator<Buffer> {
-  requireHeld(lease, part)
+  requireHeld(lease)
   for (const piece of piecesOf(payloads)) {
     yield piece
-    requireHeld(lease, part)
+    requireHeld(lease)
   }
 }
 
@@ -240,9 +179,7 @@ function* piecesOf(payloads: readonly Buffer[]): Generator<Buffer> {
       yield payload.subarray(at, at + pieceBytes)
 }
 
-function requireHeld(lease: ShipLease | null, { state }: BatchPart): void {
-  if (state === 'waits')
-    throw new Error('the insert was given up, because its shard is unavailable')
+function requireHeld(lease: ShipLease | null): void {
   if (lease && !lease.isHeld())
     throw new Error('the lease to ship was lost, possibly to another collector')
 }

@@ -54,19 +54,19 @@ export class ShipLeases implements LeaseSource {
       } as pg.QueryConfig)
       const { rows } = await session.query<{
         turn: number
-        unsettled: number[] | null
+        left_open: boolean
         hashes: Buffer | null
       }>({
-        text: 'SELECT turn::float8 AS turn, unsettled, hashes FROM begin_ship_turn($1, $2, $3)',
+        text: 'SELECT turn::float8 AS turn, left_open, hashes FROM begin_ship_turn($1, $2, $3)',
         values: [
           this.#collectorId,
           this.#seen,
           Buffer.from(ids.buffer, ids.byteOffset, ids.byteLength),
         ],
       })
-      const { turn, unsettled, hashes } = rows[0]!
+      const { turn, left_open, hashes } = rows[0]!
       this.#seen = turn
-      return this.#leaseOn(session, unsettled, hashes && wordsOf(hashes))
+      return this.#leaseOn(session, left_open, hashes && wordsOf(hashes))
     } catch (error) {
       this.#drop(session)
       throw error
@@ -81,7 +81,7 @@ export class ShipLeases implements LeaseSource {
 
   #leaseOn(
     session: pg.Client,
-    unsettled: readonly number[] | null,
+    mayOtherInsertsRun: boolean,
     idsOfOthers: Uint32Array | null,
   ): ShipLease {
     let heardAt = Date.now()
@@ -93,13 +93,13 @@ export class ShipLeases implements LeaseSource {
     const heartbeat = runEvery(heartbeatMs, beat, () => this.#drop(session))
     return {
       idsOfOthers,
-      unsettled,
+      mayOtherInsertsRun,
       acquiredAt: Date.now(),
       isHeld: () => this.#session === session && Date.now() - heardAt < heldMs,
-      release: async (stillUnsettled = []) => {
+      release: async () => {
         await heartbeat.stop()
         await session
-          .query('SELECT end_ship_turn($1, $2)', [turnsLock, stillUnsettled])
+          .query('SELECT end_ship_turn($1)', [turnsLock])
           .catch(() => this.#drop(session))
         this.#closeWhenIdle = setTimeout(() => this.#leave(session), idleMsMax)
         this.#closeWhenIdle.unref()

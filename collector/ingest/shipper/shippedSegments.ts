@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { eventsOfShard } from '../../platform/clickhouse/placement.ts'
-import { ShardAway, type ShardWatch } from '../../platform/clickhouse/shardWatch.ts'
-import { splitByShard } from '../../platform/clickhouse/splitByShard.ts'
+import { onShard } from '../../platform/clickhouse/shards.ts'
 import type { LogPartition } from '../log/eventLog.ts'
+import { partsOfBatch } from './insert.ts'
 import { withoutStoredLines } from './reconcile.ts'
+import { areSameRuns } from './verifiedStarts.ts'
 
 export interface ShippedSegmentsOptions {
   clickhouse: ClickHouse
-  /** Watches the shards that have rows of the table. */
-  watch: ShardWatch
   partition: LogPartition
   table: string
   /** How long a batch is kept. */
   keepMs: number
+  /** Start times of the servers that have all batches of an earlier process (VerifiedStarts.before). */
+  verifiedStarts: readonly number[] | null
   /** Called with a batch whose rows are partly missing in ClickHouse. */
   lacksRows(position: string): void
   retry(error: Error, position: string): void
@@ -28,27 +28,25 @@ const retryMsMax = 1_000
 interface DoubtfulBatch {
   readonly position: string
   readonly oldestAt: number
-  /** The shards, from 0, to search. */
-  shards: Set<number>
-  /** The version of the placement at the restart; undefined if all shards are searched. */
-  version: number | null | undefined
 }
 
 /**
  * Batches that were shipped. They are kept for a while, because a ClickHouse that crashes may lose rows that it had
  * confirmed. After a restart they are compared with ClickHouse. That runs during the shipping, and needs no lease.
- * While a shard is unavailable, all of them are kept.
+ * While a server does not answer, all of them are kept.
  */
 export class ShippedSegments {
   readonly #options: ShippedSegmentsOptions
   readonly #kept = new Map<string, { timer: NodeJS.Timeout; oldestAt: number }>()
   readonly #shards: readonly ClickHouse[]
   readonly #inDoubt: DoubtfulBatch[] = []
+  /** Batches of an earlier process, until it is known whether the servers have restarted since. */
+  #inherited: DoubtfulBatch[] = []
   #looking: Promise<void> | null = null
   /** Start time of each shard. */
   readonly #startedAt: number[] = []
   #restarts = 0
-  /** Shards that may have restarted. */
+  /** Shards that may have restarted since they confirmed the last segments. */
   readonly #doubtfulShards: Set<number>
   #needsRoomUntil = 0
 
@@ -62,6 +60,37 @@ export class ShippedSegments {
   /** The batches to verify. */
   get doubtful(): readonly DoubtfulBatch[] {
     return this.#inDoubt
+  }
+
+  /** Number of batches that it may have to verify. */
+  get unverified(): number {
+    return this.#inDoubt.length + this.#inherited.length
+  }
+
+  /** The start times of the servers, if these have all committed batches; null: unknown. */
+  get verifiedStarts(): readonly number[] | null {
+    const isVerified = this.#doubtfulShards.size === 0 && this.unverified === 0
+    return isVerified ? [...this.#startedAt] : null
+  }
+
+  /**
+   * Adds batches that an earlier process has committed. They are verified, unless the servers that had them then still
+   * run.
+   */
+  inherit(positions: readonly string[]): void {
+    for (const position of positions)
+      this.#inherited.push({ position, oldestAt: this.#options.partition.oldestAt(position) })
+    this.#settleInherited()
+  }
+
+  #settleInherited(): void {
+    const { verifiedStarts } = this.#options
+    if (verifiedStarts !== null && this.#doubtfulShards.size > 0) return
+    const inherited = this.#inherited
+    this.#inherited = []
+    if (areSameRuns(this.#startedAt, verifiedStarts))
+      for (const { position, oldestAt } of inherited) this.keep(position, oldestAt)
+    else this.lookFor(inherited.map(({ position }) => position))
   }
 
   /** Keeps a batch that ClickHouse has. `oldestAt`: when its first row was received, epoch milliseconds. */
@@ -84,9 +113,9 @@ export class ShippedSegments {
     }
   }
 
-  /** The next response of these shards, or of any, may come from a restarted server that has lost the last batches. */
-  doubtServers(shards: Iterable<number> = this.#shards.keys()): void {
-    for (const shard of shards) this.#doubtfulShards.add(shard)
+  /** The next response of any server may come from a restarted one that has lost the last batches. */
+  doubtServers(): void {
+    for (const shard of this.#shards.keys()) this.#doubtfulShards.add(shard)
   }
 
   /**
@@ -95,7 +124,7 @@ export class ShippedSegments {
    */
   get repeatsFrom(): number {
     const kept = this.#doubtfulShards.size > 0 ? [...this.#kept.values()] : []
-    return [...kept, ...this.#inDoubt].reduce(
+    return [...kept, ...this.#inDoubt, ...this.#inherited].reduce(
       (least, { oldestAt }) => Math.min(least, oldestAt),
       Infinity,
     )
@@ -108,59 +137,41 @@ export class ShippedSegments {
 
   /**
    * Checks whether the servers restarted after they confirmed the last segments. If so, searches for missing
-   * rows. A shard that is unavailable is checked when it returns.
+   * rows.
    */
   async noticeRestart(): Promise<void> {
     await this.#checkStarts([...this.#shards.keys()])
   }
 
   async #checkStarts(shards: readonly number[]): Promise<void> {
-    const restarted = new Set<number>()
+    let haveRestarted = false
     const check = async (shard: number) => {
-      const startedAt = await this.#ask(shard, () => startOf(this.#shards[shard]!))
-      if (startedAt === null) return this.doubtServers([shard])
+      this.#doubtfulShards.add(shard)
+      const startedAt = await onShard(this.#options.clickhouse, shard, () =>
+        startOf(this.#shards[shard]!),
+      )
       const known = this.#startedAt[shard]
       this.#startedAt[shard] = startedAt
       this.#doubtfulShards.delete(shard)
       // ClickHouse rounds both times to the second.
-      if (known !== undefined && startedAt > known + 1) restarted.add(shard)
+      if (known !== undefined && startedAt > known + 1) haveRestarted = true
     }
-    await Promise.all(shards.map(check))
-    if (restarted.size === 0) return
-    this.#restarts++
-    for (const batch of this.#inDoubt) for (const shard of restarted) batch.shards.add(shard)
-    // An unknown version means that all shards are searched.
-    const version = await this.#options.clickhouse.placement?.version().catch(() => undefined)
-    this.#lookFor([...this.#kept.keys()], restarted, version)
-  }
-
-  /** Returns a shard's answer, or null if it is one of several and unavailable. */
-  async #ask<T>(shard: number, question: () => Promise<T>): Promise<T | null> {
-    try {
-      return await this.#options.watch.run(shard, question)
-    } catch (error) {
-      if (error instanceof ShardAway) return null
-      throw error
+    const outcomes = await Promise.allSettled(shards.map(check))
+    if (haveRestarted) {
+      this.#restarts++
+      this.lookFor([...this.#kept.keys()])
     }
+    this.#settleInherited()
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
 
   /** Searches ClickHouse for the rows of segments. */
   lookFor(positions: readonly string[]): void {
-    this.#lookFor(positions, this.#shards.keys(), undefined)
-  }
-
-  #lookFor(
-    positions: readonly string[],
-    shards: Iterable<number>,
-    version: number | null | undefined,
-  ): void {
-    const searched = [...shards]
     for (const position of positions) {
       // A segment must not be deleted while it waits for the search.
       clearTimeout(this.#kept.get(position)?.timer)
       this.#kept.delete(position)
-      const oldestAt = this.#options.partition.oldestAt(position)
-      this.#inDoubt.push({ position, oldestAt, shards: new Set(searched), version })
+      this.#inDoubt.push({ position, oldestAt: this.#options.partition.oldestAt(position) })
     }
     this.#look()
   }
@@ -182,27 +193,18 @@ export class ShippedSegments {
 
   async #lookForAll(): Promise<void> {
     const { signal } = this.#options
-    const { watch } = this.#options
-    for (let retryMs = retryMsFirst; !signal.aborted && this.#inDoubt.length > 0; ) {
-      const next = this.#inDoubt.find(({ shards }) =>
-        [...shards].some((shard) => !watch.isAway(shard)),
-      )
-      if (!next) {
-        await delay(retryMsMax, undefined, { signal }).catch(() => {})
-        continue
-      }
+    let retryMs = retryMsFirst
+    for (let [next] = this.#inDoubt; next && !signal.aborted; [next] = this.#inDoubt) {
       try {
         await this.settleDoubt()
         const restarts = this.#restarts
-        const found = await this.#search(next)
+        const areMissing = await this.#lacksRows(next.position)
         // A server may have lost rows that it had before the crash.
         if (restarts !== this.#restarts) continue
         retryMs = retryMsFirst
-        next.shards = found.unasked
-        if (found.areMissing) this.#options.lacksRows(next.position)
-        else if (next.shards.size > 0) continue
+        if (areMissing) this.#options.lacksRows(next.position)
         else this.keep(next.position, next.oldestAt)
-        this.#inDoubt.splice(this.#inDoubt.indexOf(next), 1)
+        this.#inDoubt.shift()
       } catch (error) {
         this.doubtServers()
         this.#options.retry(error as Error, next.position)
@@ -212,38 +214,23 @@ export class ShippedSegments {
     }
   }
 
-  /** Searches for the rows of a batch. They are also missing if they were omitted as duplicates or dead letters. */
-  async #search({
-    position,
-    shards,
-    version: versionAtRestart,
-  }: DoubtfulBatch): Promise<{ areMissing: boolean; unasked: Set<number> }> {
+  /** Whether ClickHouse lacks rows of a batch. They are also missing if they were omitted as duplicates or dead letters. */
+  async #lacksRows(position: string): Promise<boolean> {
     const { clickhouse, partition, table } = this.#options
-    const { placement } = clickhouse
     const { payloads } = await partition.consume(position, Buffer.allocUnsafeSlow)
-    const unasked = new Set<number>()
-    const isMissing = async (place: number, server: ClickHouse, from: string, lines: Buffer[]) => {
-      const missing = await this.#ask(place, () => withoutStoredLines(server, from, lines))
-      if (missing === null) unasked.add(place)
-      return missing !== null && missing.length > 0
-    }
-    if (!placement || table !== 'events')
-      return { areMissing: await isMissing(0, clickhouse, table, payloads), unasked }
-    const { parts, version } = await splitByShard({ placement, shards: this.#shards }, ...payloads)
     const missing = await Promise.all(
-      parts
-        // A pixel may have moved since the restart.
-        .filter(({ place }) => shards.has(place) || version !== versionAtRestart)
-        .map(({ place, shard, lines }) =>
-          isMissing(place, shard, eventsOfShard, [Buffer.concat(lines)]),
+      partsOfBatch(clickhouse, table, payloads).map((part) =>
+        onShard(clickhouse, part.shard, () =>
+          withoutStoredLines(part.clickhouse, part.table, part.payloads),
         ),
+      ),
     )
-    return { areMissing: missing.includes(true), unasked }
+    return missing.flat().length > 0
   }
 
-  /** Deletes a batch, unless a shard is unavailable that may have lost its rows. */
+  /** Deletes a batch, unless a server does not answer: it may have lost the rows. */
   #expire(position: string, oldestAt: number): void {
-    if (this.#options.watch.away.size > 0) this.keep(position, oldestAt)
+    if (this.#doubtfulShards.size > 0) this.keep(position, oldestAt)
     else this.#remove(position)
   }
 

@@ -1,17 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { PlacementChanged } from '../../platform/clickhouse/placement.ts'
-import { ShardWatch } from '../../platform/clickhouse/shardWatch.ts'
 import type { LeaseSource, LogPartition, ShipLease } from '../log/eventLog.ts'
 import { spoolPartition } from '../spool/spoolPartition.ts'
 import { BatchPreparer, type QueuedBatch, type Shipment } from './batchPreparer.ts'
 import { BatchReader } from './batchReader.ts'
 import type { Deduplicator } from './deduplicator.ts'
 import { failingMs, insertBatch, writeDeadLetter } from './insert.ts'
-import { type LowMarks, lowMarksOf } from './shardMarks.ts'
 import { ShippedSegments } from './shippedSegments.ts'
-import { type WaitingBatch, WaitingBatches } from './waitingBatches.ts'
-import { lineSetOf } from './waitingLines.ts'
+import type { VerifiedStarts } from './verifiedStarts.ts'
 
 export interface ShipperOptions {
   clickhouse: ClickHouse
@@ -22,11 +18,11 @@ export interface ShipperOptions {
   duplicates: Deduplicator | null
   /** The leases, if `duplicates` provides none; default null: none are needed. */
   leases?: LeaseSource | null
-  /** Knows which shards answer; default one of its own. */
-  watch?: ShardWatch
   deadLetterDirectory: string
   /** How long a shipped segment is kept, in case ClickHouse loses it in a crash. */
   keepShippedMs: number
+  /** Remembers which servers have the committed batches; default: these are verified at each start. */
+  verified?: VerifiedStarts
   observe: ShipObserver
 }
 
@@ -45,8 +41,6 @@ export interface ShipObserver {
 const retryMsFirst = 100
 const retryMsMax = 1_000
 const damagedReason = 'a record of the spool on disk, or one next to it, has changed'
-/** How often the shipper looks for batches whose shard is available again. */
-const waitingPollMs = 200
 
 /**
  * Inserts the batches of one partition of the log into ClickHouse, oldest first, one at a time. One batch is one insert
@@ -62,26 +56,23 @@ const waitingPollMs = 200
  *     │ ├ BatchReader.read                  the batch's lines
  *     │ │ └ Deduplicator.inspectIds         [e] suspects by the filter; done ahead while the previous segment is inserted
  *     │ ├ Deduplicator.acquireLease         [e] waits for the lease; publishes our ids, learns the other collectors'
- *     │ ├ #settle                           [e] only if an insert of an earlier lease may still run
- *     │ ├ #splitOff                         [e] only if a shard is unavailable: sets its lines aside
+ *     │ ├ #waitForInserts                   [e] only if an insert of an earlier lease may still run
  *     │ ├ Deduplicator.findSuspects         [e] after the inserts of earlier leases: the final suspects
- *     │ ├ #notStored                        [e] only if isUncertain: removes rows that an earlier try has stored
+ *     │ ├ #removeStored                     [e] only if isUncertain: removes rows that an earlier try has stored
  *     │ └ Deduplicator.removeDuplicates     [e] asks ClickHouse for the suspects, and removes what it has
  *     ├ BatchReader.readAhead               begins to read the next batch
  *     ├ insertBatch                         the same bytes with the same token in each try; stops if the lease is lost
  *     ├ ShipLease.release                   [e]
- *     └ #finish                             LogPartition.commit; ShippedSegments keeps the batch for keepShippedMs;
- *                                           or WaitingBatches keeps what is left for an unavailable shard
+ *     └ #finish                             LogPartition.commit; ShippedSegments keeps the batch for keepShippedMs
  *
  * Failures:
  * - No answer, or ClickHouse is unavailable or overloaded: it sends the same bytes with the same token again, without
  *   limit. ClickHouse stores a token once, so a first try that did arrive does no harm.
  * - ClickHouse refuses a row: it bisects the segment until it finds the row, which becomes a dead letter.
  * - The disk has changed a record: its rows become dead letters, because any of them may be wrong.
- * - This process is killed, its lease is lost, or shards change: the next try reads back which rows are stored, and
- *   sends the others. Another collector that acquires the lease first waits until no insert of ours runs.
- * - A shard is unavailable: its lines wait in the log, and the others are inserted (waitingBatches.ts). The batch is
- *   committed when the last line is stored. Then all ids are looked up again, because other batches were first.
+ * - This process is killed, or its lease is lost: the next try reads back which rows are stored, and sends the others.
+ *   Another collector that acquires the lease first waits until no insert of ours runs.
+ * - One of several shards is unavailable: all batches wait in the log, as for a single server.
  * - ClickHouse crashes, and may have lost confirmed rows: it keeps segments shipped in the last minutes. It compares
  *   them with ClickHouse during the shipping (shippedSegments.ts), and ships them again if rows are missing.
  */
@@ -91,9 +82,7 @@ export class Shipper {
   readonly #batches: BatchReader
   readonly #shipped: ShippedSegments
   readonly #preparer: BatchPreparer
-  readonly #watch: ShardWatch
   readonly #queue: QueuedBatch[] = []
-  readonly #waiting: WaitingBatches
   #running: Promise<void> | null = null
   readonly #stopping = new AbortController()
 
@@ -102,8 +91,6 @@ export class Shipper {
     const { clickhouse, table, duplicates, observe } = options
     this.#partition = options.partition ?? spoolPartition
     this.#batches = new BatchReader(this.#partition, duplicates)
-    this.#watch = options.watch ?? new ShardWatch(shardsWith(table, clickhouse))
-    this.#waiting = new WaitingBatches(this.#watch)
     this.#preparer = new BatchPreparer({
       clickhouse,
       table,
@@ -111,16 +98,15 @@ export class Shipper {
       batches: this.#batches,
       duplicates,
       leases: duplicates ? duplicates.leases : (options.leases ?? null),
-      watch: this.#watch,
       onDuplicates: (lines) => observe.duplicates(lines),
       pause: (ms) => this.#pause(ms),
     })
     this.#shipped = new ShippedSegments({
       clickhouse,
-      watch: this.#watch,
       partition: this.#partition,
       table,
       keepMs: options.keepShippedMs,
+      verifiedStarts: options.verified?.before ?? null,
       lacksRows: (position) => this.#enqueue(position, true),
       retry: observe.retry,
       signal: this.#stopping.signal,
@@ -129,26 +115,17 @@ export class Shipper {
 
   /** Number of batches that are not in ClickHouse, including the current one and those being verified. */
   get backlog(): number {
-    return this.queued + this.#waiting.size + this.#shipped.doubtful.length
+    return this.queued + this.#shipped.unverified
   }
 
-  /** Number of batches that no shard delays, including the current one. */
+  /** Number of batches to insert, including the current one. */
   get queued(): number {
     return this.#queue.length
   }
 
-  /** Returns until when its rows are in ClickHouse. `version` is the current version of the placement. */
-  lowMarks(version: number | null): LowMarks {
-    return lowMarksOf(
-      this.#queue.map(({ oldestAt }) => oldestAt),
-      [...this.#waiting.values(), ...this.#shipped.doubtful],
-      version,
-    )
-  }
-
-  /** The batches with rows that wait for unavailable shards. */
-  get waiting(): readonly WaitingBatch[] {
-    return [...this.#waiting.values()]
+  /** When the first row that is not certainly in ClickHouse was received, epoch milliseconds; Infinity: all are. */
+  get lowMark(): number {
+    return earliestOf([...this.#queue, ...this.#shipped.doubtful])
   }
 
   /**
@@ -156,36 +133,12 @@ export class Shipper {
    * milliseconds; Infinity: none.
    */
   get doubtfulFrom(): number {
-    const waiting = [...this.#waiting.values()].filter((batch) => this.#isCommitted(batch))
-    return [...this.#reshipping, ...waiting, ...this.#shipped.doubtful].reduce(
-      (least, { oldestAt }) => Math.min(least, oldestAt),
-      Infinity,
-    )
+    const reshipping = this.#queue.filter(({ position }) => this.#partition.isCommitted(position))
+    return earliestOf([...reshipping, ...this.#shipped.doubtful])
   }
 
   /**
-   * Returns the marks without the batches that it ships for the first time: of rows that wait for shards, or that
-   * ClickHouse may have lost.
-   */
-  missingMarks(version: number | null): LowMarks {
-    return lowMarksOf(
-      this.#reshipping.map(({ oldestAt }) => oldestAt),
-      [...this.#waiting.values(), ...this.#shipped.doubtful],
-      version,
-    )
-  }
-
-  /** Committed batches that it ships again. */
-  get #reshipping(): QueuedBatch[] {
-    return this.#queue.filter((batch) => this.#isCommitted(batch))
-  }
-
-  #isCommitted({ position }: { position: string }): boolean {
-    return this.#partition.isCommitted(position)
-  }
-
-  /**
-   * When the first shipped row that may be shipped again was received, epoch milliseconds; Infinity: none. A shard that
+   * When the first shipped row that may be shipped again was received, epoch milliseconds; Infinity: none. A server that
    * does not answer may have lost rows in a crash.
    */
   get repeatsFrom(): number {
@@ -197,8 +150,7 @@ export class Shipper {
    * a worker reports a sealed segment (ops/processes/startWorkers.ts).
    */
   add(position: string): void {
-    const isKnown =
-      this.#waiting.has(position) || this.#queue.some((queued) => queued.position === position)
+    const isKnown = this.#queue.some((queued) => queued.position === position)
     if (!isKnown) this.#enqueue(position, false)
   }
 
@@ -209,12 +161,14 @@ export class Shipper {
       this.#partition.isCommitted(position) &&
       (this.#options.duplicates !== null || !this.#partition.hasFixedBatches)
     for (const position of positions) if (!isVerified(position)) this.#enqueue(position, true)
-    this.#shipped.lookFor(positions.filter(isVerified))
+    this.#shipped.inherit(positions.filter(isVerified))
   }
 
   /** Checks whether ClickHouse has restarted: rows that were shipped before may be lost. */
-  noticeRestart(): Promise<void> {
-    return this.#shipped.noticeRestart()
+  async noticeRestart(): Promise<void> {
+    await this.#shipped.noticeRestart()
+    const starts = this.doubtfulFrom === Infinity ? this.#shipped.verifiedStarts : null
+    if (starts) this.#options.verified?.note(starts)
   }
 
   /**
@@ -236,7 +190,6 @@ export class Shipper {
     clearTimeout(timeout)
     this.#options.duplicates?.close()
     await this.#shipped.stop()
-    if (!this.#options.watch) this.#watch.close()
   }
 
   #enqueue(position: string, isUncertain: boolean): void {
@@ -250,27 +203,19 @@ export class Shipper {
   }
 
   #wake(): void {
-    if (this.#isStopped || this.#running) return
-    if (this.#queue.length > 0 || this.#waiting.next())
-      this.#running = this.#run().finally(() => {
-        this.#running = null
-        // A segment may have arrived after the loop ended.
-        this.#wake()
-      })
-    else if (this.#waiting.size > 0) setTimeout(() => this.#wake(), waitingPollMs).unref()
+    if (this.#isStopped || this.#running || this.#queue.length === 0) return
+    this.#running = this.#run().finally(() => {
+      this.#running = null
+      // A segment may have arrived after the loop ended.
+      this.#wake()
+    })
   }
 
-  /** Ships batches in their order, and alternately those that waited for a shard that is available again. */
   async #run(): Promise<void> {
-    for (let wasLate = false; !this.#isStopped; ) {
-      const late: WaitingBatch | undefined =
-        wasLate && this.#queue.length > 0 ? undefined : this.#waiting.next()
-      const next = late ? { ...late, isUncertain: true } : this.#queue[0]
-      if (!next) return
-      wasLate = late !== undefined
+    for (let next = this.#queue[0]; next && !this.#isStopped; next = this.#queue[0]) {
       await this.#shipUntilDone(next)
       // If the shipper was stopped, ClickHouse may not have the segment, so it stays in the queue.
-      if (!late && !this.#isStopped) this.#queue.shift()
+      if (!this.#isStopped) this.#queue.shift()
     }
   }
 
@@ -284,14 +229,14 @@ export class Shipper {
       try {
         await this.#shipped.settleDoubt()
         shipment ??= await this.#preparer.prepare(queued)
-        this.#batches.readAhead(this.#queue[queued === this.#queue[0] ? 1 : 0]?.position)
+        this.#batches.readAhead(this.#queue[1]?.position)
         await this.#insert(shipment)
         await this.#finish(queued.position, shipment)
         return
       } catch (error) {
         this.#shipped.doubtServers()
         this.#options.observe.retry(error as Error, queued.position)
-        if (shipment?.lease && mustPrepareAgain(shipment.lease, error)) {
+        if (shipment?.lease && mustPrepareAgain(shipment.lease)) {
           shipment.lease.abandon()
           shipment = null
           queued.isUncertain = true
@@ -304,42 +249,18 @@ export class Shipper {
 
   async #insert({ lease, batch, damaged }: Shipment): Promise<void> {
     const { clickhouse, table, deadLetterDirectory, observe } = this.#options
-    const isSharded = clickhouse.placement !== null && table === 'events'
-    await insertBatch(
-      {
-        clickhouse,
-        table,
-        deadLetterDirectory,
-        observe,
-        lease,
-        ...(isSharded && { watch: this.#watch }),
-      },
-      batch,
-    )
-    await lease?.release([...batch.waiting.unsettled])
+    await insertBatch({ clickhouse, table, deadLetterDirectory, observe, lease }, batch)
+    await lease?.release()
     for (const row of damaged) writeDeadLetter(this.#options, batch.name, row, damagedReason)
   }
 
-  /** Marks the batch as shipped, and keeps it for a while; or keeps the lines that wait for a shard. */
-  async #finish(position: string, { batch, lines, memory }: Shipment): Promise<void> {
-    const { observe } = this.#options
-    const { waiting, oldestAt } = batch
+  /** Marks the batch as shipped, and keeps it for a while. */
+  async #finish(position: string, { batch, memory }: Shipment): Promise<void> {
+    const { rows, refused, oldestAt } = batch
     const wasCommitted = this.#partition.isCommitted(position)
-    const rest = lineSetOf(lines, waiting.lists)
-    if (rest.size > 0) {
-      this.#partition.park(position)
-      const version = batch.version === undefined ? batch.split?.version : batch.version
-      this.#waiting.set({ position, oldestAt, rest, shards: waiting.shards, version })
-      this.#shipped.doubtServers(waiting.shards)
-    } else {
-      const committed = await this.#partition.commit(position)
-      this.#waiting.delete(position)
-      this.#shipped.keep(committed, oldestAt)
-    }
-    const rows = batch.rows - batch.refused - rest.size
-    if (!wasCommitted && (rows > 0 || rest.size === 0)) observe.shipped(rows, Date.now() - oldestAt)
-    // An insert that was given up may still refer to the memory.
-    if (memory && waiting.unsettled.size === 0) this.#batches.release(memory)
+    this.#shipped.keep(await this.#partition.commit(position), oldestAt)
+    if (!wasCommitted) this.#options.observe.shipped(rows - refused, Date.now() - oldestAt)
+    this.#batches.release(memory)
   }
 
   /** Waits, but returns early when the shipper stops. */
@@ -348,10 +269,9 @@ export class Shipper {
   }
 }
 
-/** The shards that have rows of a table. */
-const shardsWith = (table: string, { shards }: ClickHouse): readonly ClickHouse[] =>
-  table === 'events' ? shards : shards.slice(0, 1)
-
 /** Whether a failed insert may not be retried with the same bytes under its lease. */
-const mustPrepareAgain = (lease: ShipLease, error: unknown): boolean =>
-  error instanceof PlacementChanged || !lease.isHeld() || Date.now() - lease.acquiredAt >= failingMs
+const mustPrepareAgain = (lease: ShipLease): boolean =>
+  !lease.isHeld() || Date.now() - lease.acquiredAt >= failingMs
+
+const earliestOf = (batches: readonly { readonly oldestAt: number }[]): number =>
+  batches.reduce((least, { oldestAt }) => Math.min(least, oldestAt), Infinity)

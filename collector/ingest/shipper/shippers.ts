@@ -2,10 +2,9 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { type SpooledTable, tableDirectories } from '../spool/layout.ts'
 import { recoverSegments, segmentsIn } from '../spool/segmentFile.ts'
 import { Deduplicator } from './deduplicator.ts'
-import type { LowMarks } from './shardMarks.ts'
 import { ShipLeases } from './shipLeases.ts'
 import { type ShipObserver, Shipper } from './shipper.ts'
-import type { WaitingBatch } from './waitingBatches.ts'
+import { verifiedStartsIn } from './verifiedStarts.ts'
 
 /** How long shipped rows are kept, in case ClickHouse loses them in a crash. */
 export const keepShippedMs = 120_000
@@ -14,10 +13,8 @@ export const keepShippedMs = 120_000
 export interface SegmentShipper {
   /** Number of waiting segments. */
   readonly backlog: number
-  /** Returns until when its rows are in ClickHouse. `version` is the current version of the placement. */
-  lowMarks(version: number | null): LowMarks
-  /** The batches with rows that wait for unavailable shards. */
-  readonly waiting: readonly WaitingBatch[]
+  /** When the first row that is not certainly in ClickHouse was received, epoch milliseconds; Infinity: all are. */
+  readonly lowMark: number
   /** The earliest time of receipt of shipped rows that it may ship again, epoch milliseconds; Infinity: none. */
   readonly repeatsFrom: number
   /** Queues a segment that no process has tried to ship. */
@@ -35,11 +32,15 @@ export type SegmentShippers = Record<SpooledTable, SegmentShipper>
 
 /**
  * Opens one shipper for each table, for all workers of this machine. The shippers of events of all machines share one
- * lease, through the PostgreSQL at `postgresUrl`.
+ * lease, through the PostgreSQL at `postgresUrl`. `startsFile` remembers which servers have the events.
  */
 export function openShippers(
   clickhouse: ClickHouse,
-  { postgresUrl, collectorId }: { postgresUrl: string; collectorId: string },
+  {
+    postgresUrl,
+    collectorId,
+    startsFile,
+  }: { postgresUrl: string; collectorId: string; startsFile?: string },
   deadLetterDirectory: string,
   observe: (table: SpooledTable) => ShipObserver,
 ): SegmentShippers {
@@ -50,6 +51,7 @@ export function openShippers(
       duplicates,
       deadLetterDirectory,
       keepShippedMs,
+      ...(table === 'events' && startsFile && { verified: verifiedStartsIn(startsFile) }),
       observe: observe(table),
     })
   return {

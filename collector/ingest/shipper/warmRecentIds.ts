@@ -1,4 +1,5 @@
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
+import { partsOf } from '../../platform/clickhouse/cluster.ts'
 import { idWordsAt, nextLineAt } from '../spool/rowFields.ts'
 import { BloomFilter, hashId } from './bloomFilter.ts'
 
@@ -21,21 +22,30 @@ export async function warmRecentIds(
   since: number,
   { condition = everything, sliceIds }: { condition?: Query; sliceIds?: number } = {},
 ): Promise<BloomFilter | null> {
-  const { rows, body } = await clickhouse.stream(
-    {
-      sql: `SELECT event_id FROM events WHERE received_at >= fromUnixTimestamp64Milli({since:Int64})
-              AND (${condition.sql}) LIMIT {most:UInt64}`,
-      params: { ...condition.params, since, most: idsMax + 1 },
-    },
-    // Lines begin like those of a segment, so that idWordsAt can read them.
-    'JSONEachRow',
-    AbortSignal.timeout(timeoutMs),
-  )
-  if (rows > idsMax) {
-    body.destroy()
-    return null
-  }
   const seen = new BloomFilter(since, sliceIds)
+  let read = 0
+  for (const { shard, table } of partsOf(clickhouse, 'events')) {
+    const { rows, body } = await shard.stream(
+      {
+        sql: `SELECT event_id FROM ${table} WHERE received_at >= fromUnixTimestamp64Milli({since:Int64})
+                AND (${condition.sql}) LIMIT {most:UInt64}`,
+        params: { ...condition.params, since, most: idsMax + 1 },
+      },
+      // Lines begin like those of a segment, so that idWordsAt can read them.
+      'JSONEachRow',
+      AbortSignal.timeout(timeoutMs),
+    )
+    read += rows
+    if (read > idsMax) {
+      body.destroy()
+      return null
+    }
+    await addIds(seen, body, since)
+  }
+  return seen
+}
+
+async function addIds(seen: BloomFilter, body: AsyncIterable<Buffer>, since: number) {
   const id = new Uint32Array(4)
   const hash = new Uint32Array(2)
   let rest: Buffer = Buffer.alloc(0)
@@ -49,5 +59,4 @@ export async function warmRecentIds(
     }
     rest = bytes.subarray(end)
   }
-  return seen
 }

@@ -105,8 +105,6 @@ export class Spool implements EventLog {
   #sealedBytes = 0
   /** How many segments were sealed: #measure discards a measurement during which it grew. */
   #sealCount = 0
-  /** Sealed segments that wait for a shard, as the primary last said. */
-  #delayedSegments = 0
   #sealTimer: NodeJS.Timeout | undefined
   /** The open segment is due, but a commit to it is under way: that commit seals it. */
   #sealsAfterCommit = false
@@ -175,11 +173,6 @@ export class Spool implements EventLog {
   /** Records the latest watermark that this machine has published, epoch milliseconds. */
   notePublished(mark: number): void {
     this.#publishedMark = mark
-  }
-
-  /** Records how many sealed segments wait for an unavailable shard. The shipper is not behind with them. */
-  noteDelayed(segments: number): void {
-    this.#delayedSegments = segments
   }
 
   /**
@@ -282,7 +275,7 @@ export class Spool implements EventLog {
     const isFull = open.bytes >= this.#options.segmentBytesMax
     const lacksRoom = this.#preallocated.isReady && open.bytes + record.length > open.file.room
     if (isFull || lacksRoom || this.#sealsAfterCommit) void this.#seal()
-    else this.#sealIn(Math.max(this.#options.sealAfterMs, this.#msForDelayed))
+    else this.#sealIn(this.#options.sealAfterMs)
   }
 
   async #openSegment({ firstSeq, receivedAt }: AppendedRows): Promise<OpenSegment> {
@@ -299,7 +292,7 @@ export class Spool implements EventLog {
     const due = this.#open
     this.#sealTimer = undefined
     const shipperIsBehind = await sealedIn(directory).then(
-      (sealed) => sealed.length > this.#delayedSegments,
+      (sealed) => sealed.length > 0,
       () => false,
     )
     // The segment was sealed meanwhile because it was full; the open one is younger than sealAfterMs.
@@ -309,14 +302,6 @@ export class Spool implements EventLog {
     if (shipperIsBehind || mayWait) this.#sealIn(sealAfterMs)
     else if (this.#committing && this.#open) this.#sealsAfterCommit = true
     else void this.#seal()
-  }
-
-  /**
-   * How long a segment stays open while others wait for a shard. It grows with their number, so that a long outage makes
-   * fewer files: about 2,700 in an hour, 13,000 in a day.
-   */
-  get #msForDelayed(): number {
-    return Math.min(this.#delayedSegments * msForDelayed, msForDelayedMax)
   }
 
   /** Starts the timer unless it runs. */
@@ -392,9 +377,6 @@ interface OpenSegment {
 
 /** A segment that is this large when due fills fast: ClickHouse takes its rows more cheaply in one insert than in two. */
 const fastSegmentBytes = 1024 * 1024
-/** For each segment that waits for a shard, and for all together. */
-const msForDelayed = 1
-const msForDelayedMax = 15_000
 
 const measureMs = 1_000
 

@@ -20,7 +20,6 @@ export const spoolPartition: LogPartition = {
     syncDirectory(dirname(path))
     return done
   },
-  park: () => {},
   forget: (path) => unlink(path).catch(() => {}),
 }
 

@@ -1,17 +1,14 @@
 import type { Config } from '../../config.ts'
 import { type ClickHouseAddress, isSharded } from '../../platform/clickhouse/cluster.ts'
-import { changeLease } from '../../platform/clickhouse/placement.ts'
 import { requireShardSet } from '../../platform/clickhouse/shardSet.ts'
 import { readCompleteUntil } from '../../platform/collectors.ts'
 import { counted } from '../../platform/counted.ts'
 import { packageVersion } from '../../platform/paths.ts'
 import { type Lease, LeaseHeldError, withLease } from '../../platform/postgres/lease.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
-import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { StartError } from '../../platform/startError.ts'
 import { isUnavailable } from '../../platform/storeErrors.ts'
 import { withServers } from '../servers.ts'
-import { readMoves } from '../shards/movePixel.ts'
 import { dumpPostgres, inSnapshot } from './dumpPostgres.ts'
 import { exportSnapshots } from './exportSnapshots.ts'
 import { bytesOfFiles, isSpooled, saveFiles } from './files.ts'
@@ -26,7 +23,7 @@ import {
 import { bytesOf, type ObjectStore, ObjectWriter } from './objectStore.ts'
 import { openObjectStore } from './openObjectStore.ts'
 import { type ShardServer, withShardServers } from './shardServers.ts'
-import { dropSnapshots, type Snapshot, takeSnapshots } from './snapshotClickHouse.ts'
+import { dropSnapshots, takeSnapshots } from './snapshotClickHouse.ts'
 
 /** Held by the process that writes or removes backups. */
 const backupLease = (database: string): string => `backups of ${database}`
@@ -48,20 +45,21 @@ export const backUp = (config: Config, directory: string | undefined): Promise<v
       await dropSnapshots(servers)
       try {
         const files = await saveFiles(config.dataDir, writer)
-        const { taken, dump } = await inSnapshot(postgres, async (client) => {
-          const taken = await takePoint(postgres, client, servers, address, database)
-          return { taken, dump: await dumpPostgres(client, writer) }
+        const { completeUntil, snapshots, dump } = await inSnapshot(postgres, async (client) => {
+          const completeUntil = await readCompleteUntil(client)
+          const snapshots = await takeSnapshots(servers, address)
+          return { completeUntil, snapshots, dump: await dumpPostgres(client, writer) }
         })
         const manifest: Manifest = {
           format: 2,
           version: packageVersion,
           created_at,
-          complete_until: taken.completeUntil,
+          complete_until: completeUntil === null ? null : new Date(completeUntil).toISOString(),
           postgres: dump,
           clickhouse: {
             shards: isSharded(address) ? address.shards.length : 1,
             migrations: await readMigrations(servers),
-            tables: await exportSnapshots(taken.snapshots, writer),
+            tables: await exportSnapshots(snapshots, writer),
           },
           files,
         }
@@ -80,41 +78,6 @@ export const backUp = (config: Config, directory: string | undefined): Promise<v
       `backup ${id} in ${store.place} is complete. It contains keys and personal data: protect it like the stores.`,
     )
   })
-
-interface Point {
-  readonly completeUntil: string | null
-  readonly snapshots: Snapshot[]
-}
-
-/**
- * Takes the snapshots of all servers, when that of PostgreSQL has begun. Meanwhile no pixel moves between shards. Throws
- * StartError if one is being moved.
- */
-async function takePoint(
-  postgres: Postgres,
-  client: Queryable,
-  servers: readonly ShardServer[],
-  address: ClickHouseAddress,
-  database: string,
-): Promise<Point> {
-  const take = async (): Promise<Point> => {
-    const [move] = await readMoves(postgres, database)
-    if (move)
-      throw new StartError(
-        `pixel ${move.pixel_id} is being moved to shard ${move.to_shard + 1}: end this move first (npx footfall shards), then back up again`,
-      )
-    const completeUntil = await readCompleteUntil(client)
-    return {
-      completeUntil: completeUntil === null ? null : new Date(completeUntil).toISOString(),
-      snapshots: await takeSnapshots(servers, address),
-    }
-  }
-  return withLease(postgres, changeLease(database), take).catch(
-    refused(
-      'another process is adding a shard or moving a pixel: wait until it ends, then back up again',
-    ),
-  )
-}
 
 async function readMigrations(
   servers: readonly ShardServer[],

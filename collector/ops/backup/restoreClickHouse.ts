@@ -3,8 +3,6 @@ import {
   type ClickHouseAddress,
   eventsTable,
   firstShard,
-  isSharded,
-  shardingKey,
   testDatabaseOf,
 } from '../../platform/clickhouse/cluster.ts'
 import { createLike } from '../../platform/clickhouse/createLike.ts'
@@ -78,8 +76,8 @@ const orAway =
   }
 
 /**
- * Restores the tables of a backup into empty servers, and upgrades them to this version's schema. Events are on the shard
- * that they had, or with another number of shards on that of their pixel's hash.
+ * Restores the tables of a backup into as many empty servers, and upgrades them to this version's schema. Each server
+ * gets the rows that its predecessor had.
  *
  * Rows are inserted into copies of the tables, whose parts are attached at the end. Inserts into the tables themselves
  * would also run their views.
@@ -97,7 +95,7 @@ export async function restoreClickHouse(
     await makeTablesOf(address, name, backup.migrations[kind])
   await withShardServers(address, database, async (servers) => {
     const stages = await makeStages(servers, backup.tables, address)
-    for (const table of backup.tables) await fill(store, table, stages, backup.shards, address)
+    for (const table of backup.tables) await fill(store, table, stages)
     for (const { clickhouse, table, name } of stages.values()) {
       await run(clickhouse, `ALTER TABLE ${table} ATTACH PARTITION ALL FROM ${name}`)
       await run(clickhouse, `DROP TABLE ${name} SYNC`)
@@ -109,17 +107,6 @@ export async function restoreClickHouse(
 
 const keyOf = (kind: DatabaseKind, shard: number, table: string) => `${kind} ${shard} ${table}`
 
-/** The shards of the target that may receive rows of a table. */
-const targetsOf = (
-  { database, name, shard }: ClickHouseTable,
-  shardsBefore: number,
-  address: ClickHouseAddress,
-): number[] => {
-  if (database === 'test' || name !== 'events' || !isSharded(address)) return [0]
-  const { length } = address.shards
-  return length === shardsBefore ? [shard] : Array.from({ length }, (_, index) => index)
-}
-
 /** Creates a copy for each table that receives rows. Throws StartError if a table lacks a column of the backup. */
 async function makeStages(
   servers: readonly ShardServer[],
@@ -127,10 +114,9 @@ async function makeStages(
   address: ClickHouseAddress,
 ): Promise<Map<string, Stage>> {
   const stages = new Map<string, Stage>()
-  const wanted = new Map(tables.map((table) => [`${table.database} ${table.name}`, table]))
   for (const { kind, shard, clickhouse } of servers) {
-    for (const { database, name, columns } of wanted.values()) {
-      if (database !== kind || (shard > 0 && name !== 'events')) continue
+    for (const { database, name, columns } of tables.filter((table) => table.shard === shard)) {
+      if (database !== kind) continue
       const table = kind === 'live' && name === 'events' ? eventsTable(address) : name
       const found = await clickhouse.rows<{ name: string }>({
         sql: 'SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {table:String}',
@@ -149,42 +135,27 @@ async function makeStages(
   return stages
 }
 
-/** Inserts the rows of a table on one shard of the backup. */
+/** Inserts the rows that a table had on one server. */
 async function fill(
   store: ObjectStore,
-  table: ClickHouseTable,
+  { database, shard, name, columns, chunks }: ClickHouseTable,
   stages: ReadonlyMap<string, Stage>,
-  shardsBefore: number,
-  address: ClickHouseAddress,
 ): Promise<void> {
-  const { database, name, columns, chunks } = table
-  const targets = targetsOf(table, shardsBefore, address)
+  const { clickhouse, name: stage } = stages.get(keyOf(database, shard, name))!
   const names = columns.map((column) => column.name).join(', ')
-  const structure = columns.map((column) => `${column.name} ${column.type}`).join(', ')
   for (const { object, rows } of chunks) {
     const bytes = await readObject(store, 'objects', object)
-    const inserted = await Promise.all(
-      targets.map((shard) => {
-        const { clickhouse, name: stage } = stages.get(keyOf(database, shard, name))!
-        const rowsOfShard =
-          targets.length === 1
-            ? ''
-            : `SELECT ${names} FROM input({structure:String})
-               WHERE ${shardingKey('pixel_id')} % {shards:UInt32} = {shard:UInt32}`
-        return clickhouse.importRows(
-          {
-            sql: `INSERT INTO ${stage} (${names}) ${rowsOfShard} FORMAT Native`,
-            params: { structure, shards: targets.length, shard },
-            settings: insertSettings,
-          },
-          bytes,
-        )
-      }),
+    const inserted = await clickhouse.importRows(
+      {
+        sql: `INSERT INTO ${stage} (${names}) FORMAT Native`,
+        params: {},
+        settings: insertSettings,
+      },
+      bytes,
     )
-    const sum = inserted.reduce((sum, count) => sum + count, 0)
-    if (sum !== rows)
+    if (inserted !== rows)
       throw new Error(
-        `ClickHouse inserted ${sum} rows of objects/${object} into ${name}, and should have inserted ${rows}`,
+        `ClickHouse inserted ${inserted} rows of objects/${object} into ${name}, and should have inserted ${rows}`,
       )
   }
 }

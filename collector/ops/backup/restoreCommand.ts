@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { isSharded } from '../../platform/clickhouse/cluster.ts'
 import { appliedOf } from '../../platform/clickhouse/migrate.ts'
+import { noteShardSet } from '../../platform/clickhouse/shardSet.ts'
 import { counted } from '../../platform/counted.ts'
 import { lockDirectory } from '../../platform/localStores/lock.ts'
 import { requireUpgradable } from '../../platform/postgres/migrate.ts'
@@ -21,7 +22,6 @@ import { findBackup, type Manifest, objectsOf, readManifest } from './manifest.t
 import { bytesOf, damaged, type ObjectStore, readObject } from './objectStore.ts'
 import { openObjectStore } from './openObjectStore.ts'
 import { requireEmptyClickHouse, restoreClickHouse, type Target } from './restoreClickHouse.ts'
-import { restorePlaces } from './restorePlaces.ts'
 import { loadPostgres, requireEmptyPostgres } from './restorePostgres.ts'
 
 interface Options {
@@ -46,6 +46,7 @@ export async function restore(
     const backup = await findBackup(store, id)
     const manifest = await readManifest(store, backup)
     requireKnownSchema(manifest)
+    if (!check) requireShards(manifest, config)
     if (!check) requireEmptyDirectory(config.dataDir)
     // Local stores are in the data directory, which is empty.
     if (!check && config.clickhouse && config.databaseUrl)
@@ -105,6 +106,15 @@ async function requireIntact(store: ObjectStore, manifest: Manifest): Promise<nu
   return names.reduce((sum, name) => sum + bytesOf(name), 0)
 }
 
+/** Throws StartError unless the settings name as many shards as the backup has. */
+function requireShards({ clickhouse: { shards } }: Manifest, { clickhouse }: Config): void {
+  const named = clickhouse !== null && isSharded(clickhouse) ? clickhouse.shards.length : 1
+  if (named !== shards)
+    throw new StartError(
+      `the backup has ${counted(shards, 'shard')} of ClickHouse, and the settings name ${named}: set CLICKHOUSE_SHARDS to as many servers. Add shards after the restore`,
+    )
+}
+
 interface EmptyStores extends Pick<Servers, 'clickhouse'> {
   readonly postgres: Postgres
 }
@@ -160,7 +170,9 @@ async function fillStores(
   await loadPostgres(postgres, manifest.postgres, store)
   console.log(`PostgreSQL: ${counted(manifest.postgres.tables.length, 'table')}`)
   await restoreClickHouse(store, manifest.clickhouse, { address, database })
-  await restorePlaces(postgres, address, database)
-  console.log(`ClickHouse: ${counted(isSharded(address) ? address.shards.length : 1, 'shard')}`)
+  // The servers are other ones than those of the backup.
+  await postgres.query('DELETE FROM clickhouse_shards')
+  if (isSharded(address)) await noteShardSet(postgres, address, database)
+  console.log(`ClickHouse: ${counted(manifest.clickhouse.shards, 'shard')}`)
   await putFilesBack(store, manifest.files, dataDir)
 }

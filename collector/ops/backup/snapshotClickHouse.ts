@@ -1,7 +1,8 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { type ClickHouseAddress, isReplicated } from '../../platform/clickhouse/cluster.ts'
 import { createLike } from '../../platform/clickhouse/createLike.ts'
-import { eventsOfShard } from '../../platform/clickhouse/placement.ts'
+import { syncReplica } from '../../platform/clickhouse/replicated.ts'
+import { eventsOfShard } from '../../platform/clickhouse/shards.ts'
 import type { ClickHouseTable, Column } from './manifest.ts'
 import type { ShardServer } from './shardServers.ts'
 
@@ -44,7 +45,7 @@ async function takeSnapshot(
   for (const { table: name, columns } of tables) {
     const copy = `${snapshotStart}${name}`
     // An insert is complete when most replicas have it, and this one may be behind.
-    if (isReplicated(address)) await run(clickhouse, `SYSTEM SYNC REPLICA ${name}`)
+    if (isReplicated(address)) await syncReplica(clickhouse, name)
     // Merges would change the parts, and remove rows whose time is over.
     await createLike(clickhouse, copy, name, {
       isWithoutTtl: true,

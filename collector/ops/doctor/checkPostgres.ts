@@ -1,4 +1,3 @@
-import type { ShardMarks } from '../../platform/collectors.ts'
 import { missingGrants } from '../../platform/postgres/grants.ts'
 import { migrationNames } from '../../platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
@@ -103,15 +102,14 @@ async function examineCollectors(pool: Postgres): Promise<Finding[]> {
     behind_ms: number
     ahead_ms: number
     is_released: boolean
-    shard_marks: ShardMarks | null
   }>(
     `SELECT collector_id AS id, hostname, extract(epoch FROM now() - reported_at)::float8 * 1000 AS silent_ms,
        extract(epoch FROM reported_at)::float8 * 1000 - complete_until_ms AS behind_ms,
        complete_until_ms - extract(epoch FROM clock_timestamp())::float8 * 1000 AS ahead_ms,
-       released_at IS NOT NULL AS is_released, shard_marks
+       released_at IS NOT NULL AS is_released
      FROM collectors ORDER BY hostname, collector_id`,
   )
-  return rows.map(({ id, hostname, silent_ms, behind_ms, ahead_ms, is_released, shard_marks }) => {
+  return rows.map(({ id, hostname, silent_ms, behind_ms, ahead_ms, is_released }) => {
     const name = `collector ${id} on ${hostname}`
     if (ahead_ms > aheadMsMax)
       return found(
@@ -124,26 +122,15 @@ async function examineCollectors(pool: Postgres): Promise<Finding[]> {
         `${name} has not reported for ${duration(silent_ms)}`,
         'start it again. If the machine is lost, ship the rest of its disk (npx footfall spool ship DIR). Then run npx footfall collectors retire; complete_until waits for it',
       )
-    if (shard_marks !== null)
-      return found(
-        `${name} waits for ${waitingFor(shard_marks)}`,
-        'start these servers. Their events are then inserted; those of other shards do not wait',
-      )
     const isBehind = behind_ms > silentMsMax
     return found(
       `${name} has all but the last ${duration(Math.max(behind_ms, 0))} in ClickHouse`,
-      isBehind ? 'check its log, and whether ClickHouse accepts inserts' : null,
+      isBehind
+        ? 'check its log, and whether every shard of ClickHouse accepts inserts: all events wait for one that does not'
+        : null,
     )
   })
 }
-
-const waitingFor = ({ shards, rows }: ShardMarks): string =>
-  Object.entries(shards)
-    .map(
-      ([shard, mark]) =>
-        `shard ${Number(shard) + 1} of ClickHouse (${rows[shard]} events since ${new Date(mark).toISOString()})`,
-    )
-    .join(' and ')
 
 async function examineJobs(pool: Postgres): Promise<Finding> {
   const { rows } = await pool.query<{ failed: number }>(

@@ -30,7 +30,7 @@ export async function runImportCommand(
   if (request.product && request.isDryRun) console.log(`${formatTerms(request.product)}\n`)
   await withServers(config, async ({ clickhouse: address, postgresUrl: url }) => {
     const pool = openPostgres(url, () => {})
-    const clickhouse = openForShipping(address, config.clickhouseDatabase, pool)
+    const clickhouse = openForShipping(address, config.clickhouseDatabase)
     const copy = { dataDir: config.dataDir, keeps: false }
     const pixels = await openPixelRegistry(pool, url, copy)
     const optOuts = await openOptOuts(pool, url, copy)

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ShipLease } from '../../ingest/log/eventLog.ts'
 import { hashId } from '../../ingest/shipper/bloomFilter.ts'
-import { insertBatch, noWaitingRows, queryIdOf } from '../../ingest/shipper/insert.ts'
+import { insertBatch, partsOfBatch, queryIdOf } from '../../ingest/shipper/insert.ts'
 import { isBeingInserted } from '../../ingest/shipper/reconcile.ts'
 import type { ShipLeases } from '../../ingest/shipper/shipLeases.ts'
 import { idWordsAt, nextLineAt } from '../../ingest/spool/rowFields.ts'
@@ -126,10 +126,9 @@ async function storedUnderLease(
   deps: StoreDeps,
   { ids, isUncertain }: EventChunk,
   hashes: Uint32Array,
-  { unsettled, idsOfOthers }: ShipLease,
+  { mayOtherInsertsRun, idsOfOthers }: ShipLease,
   before: Set<string>,
 ): Promise<Set<string>> {
-  const mayOtherInsertsRun = unsettled?.length !== 0
   if (mayOtherInsertsRun) {
     await delay(arrivingMs)
     while (await isBeingInserted(deps.clickhouse, queryIdOf(''))) await delay(retryMsFirst)
@@ -184,12 +183,11 @@ async function insertMissing(
     },
     {
       name,
-      payloads,
+      parts: partsOfBatch(deps.clickhouse, 'events', payloads),
       token: randomUUID(),
       rows,
       oldestAt: receivedMillis,
       refused: 0,
-      waiting: noWaitingRows(),
     },
   )
   return refused

@@ -23,7 +23,7 @@ export async function runHistoryCommand(config: Config, args: readonly string[])
   if (isDryRun) console.log(`${mapping}\n`)
   await withServers(config, async ({ clickhouse: address, postgresUrl }) => {
     const postgres = openPostgres(postgresUrl, () => {})
-    const clickhouse = openDatabase(address, config.clickhouseDatabase, { postgres })
+    const clickhouse = openDatabase(address, config.clickhouseDatabase)
     const bar = openProgressBar(
       process.stderr,
       sources.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),

@@ -8,7 +8,6 @@ import type { Log } from '../../platform/log.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
 import type { Shipping } from './shipping.ts'
 import type { Workers } from './startWorkers.ts'
-import { logWaiting } from './watchShards.ts'
 
 export interface ChoresOptions {
   stores: Stores
@@ -68,7 +67,6 @@ function choresOfRole(options: ChoresOptions): Chore[] {
   const watermark = keepWatermark({
     workers,
     shipper: shipping.shippers.events,
-    placement: stores.clickhouse.shipping.placement,
     readProgress: shipping.readProgress,
     postgres,
     collectorId,
@@ -78,7 +76,7 @@ function choresOfRole(options: ChoresOptions): Chore[] {
       onWatermark(mark)
     },
   })
-  return [erasing, watermark, logWaiting(shipping, log)]
+  return [erasing, watermark]
 }
 
 const choresOfUploads = ({ stores, uploads, log }: ChoresOptions): Chore[] =>

@@ -7,7 +7,6 @@ import { measureSpool } from '../../ingest/spool/waiting.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
 import type { Background } from './queues.ts'
 import type { Shipping } from './shipping.ts'
-import { measureWaiting } from './watchShards.ts'
 
 /** How long /metrics waits for the metrics of the stores. */
 const storesMsMax = 1_000
@@ -20,17 +19,12 @@ export const createMeasure =
   (
     { spoolBytesMax }: Pick<Config, 'spoolBytesMax'>,
     { clickhouse, postgres }: Stores,
-    {
-      spoolDirectory,
-      measureLog,
-      shardBacklogs,
-    }: Pick<Shipping, 'spoolDirectory' | 'measureLog' | 'shardBacklogs'>,
+    { spoolDirectory, measureLog }: Pick<Shipping, 'spoolDirectory' | 'measureLog'>,
     background: Background | null,
   ) =>
   async (): Promise<void> => {
     measureSpool(spoolDirectory, spoolBytesMax)
     measureLog()
-    measureWaiting(shardBacklogs(), clickhouse.live.shards.length)
     const measured = Promise.all([
       measureShards(clickhouse.live),
       background?.jobs.then(measureJobs),

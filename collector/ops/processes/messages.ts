@@ -39,9 +39,7 @@ export type ToWorker =
       request: string
       latestMs: number | null
       published: number
-      settled: number[]
-      /** Segments of this worker that wait for an unavailable shard. */
-      delayedSegments: number
+      committed: number[]
     }
   /** Request for the worker's metrics. */
   | { type: 'collect'; request: string }

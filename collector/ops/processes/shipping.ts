@@ -1,11 +1,10 @@
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, duties } from '../../config.ts'
 import { type IdentityRefresh, keepIdentityFresh } from '../../identity/store/refresh.ts'
 import { openNatsShipping } from '../../ingest/nats/natsShipping.ts'
 import type { LogProgress } from '../../ingest/nats/partitionLeases.ts'
 import { recordDuplicates } from '../../ingest/shipper/duplicateEvents.ts'
-import { backlogOfShards, type ShardBacklog } from '../../ingest/shipper/shardMarks.ts'
 import type { ShipObserver } from '../../ingest/shipper/shipper.ts'
 import { openShippers, recoverSpool, type SegmentShippers } from '../../ingest/shipper/shippers.ts'
 import { type SpooledTable, spoolParts, unknownFiles } from '../../ingest/spool/layout.ts'
@@ -38,16 +37,12 @@ export interface Shipping {
   readonly shippers: SegmentShippers
   /** How far the shippers of the replicated log are; null: the log is the spool of this machine. */
   readonly readProgress: (() => Promise<LogProgress>) | null
-  /** Returns what waits on this machine for each unavailable shard, from 0. */
-  shardBacklogs(): Map<number, ShardBacklog>
   /** Updates the metrics of the replicated log. */
   measureLog(): void
   readonly spoolDirectory: string
   readonly deadLetterDirectory: string
   /** Returns the spool directory of the worker with this index. */
   directoryOf(index: number): string
-  /** Returns how many segments of this worker wait for an unavailable shard. */
-  delayedSegmentsOf(index: number): number
   /** Ships the segments of the worker's predecessor, and prepares the directory for a new worker. */
   recover(index: number): Promise<void>
   /** Deletes shipped segments that are still kept, because the disk is full. */
@@ -82,7 +77,16 @@ export async function openShipping(
     }))
   const shippers =
     nats?.forwarders ??
-    openShippers(shipping, { postgresUrl: postgres.url, collectorId }, deadLetterDirectory, observe)
+    openShippers(
+      shipping,
+      {
+        postgresUrl: postgres.url,
+        collectorId,
+        startsFile: join(dataDir, 'clickhouse_starts.json'),
+      },
+      deadLetterDirectory,
+      observe,
+    )
   const recovered = new Set<string>()
   const recover = async (directory: string) => {
     const worker = await lockDirectory(directory, workerLockWaitMs)
@@ -100,15 +104,10 @@ export async function openShipping(
   return {
     shippers,
     readProgress: nats?.readProgress ?? null,
-    shardBacklogs: () => backlogOfShards(nats?.waiting() ?? shippers.events.waiting),
     measureLog: nats?.measure ?? (() => {}),
     spoolDirectory,
     deadLetterDirectory,
     directoryOf,
-    delayedSegmentsOf: (index) =>
-      shippers.events.waiting.filter(({ position }) =>
-        position.startsWith(directoryOf(index) + sep),
-      ).length,
     async recover(index) {
       makeSpool(directoryOf(index))
       await recover(directoryOf(index))

@@ -17,8 +17,6 @@ export interface WorkersOptions {
   onSealed(table: SpooledTable, path: string): void
   /** The disk of the spool is full. */
   onNoRoom(): void
-  /** Returns how many segments of a worker wait for an unavailable shard. */
-  delayedSegmentsOf(index: number): number
   /** Updates the primary's own metrics. */
   measure(): Promise<void>
   log: WarnLog
@@ -31,10 +29,10 @@ const stopTimeoutMs = 15_000
 export interface Workers {
   /**
    * Returns the low marks of all workers, epoch milliseconds; null if one does not answer or is being replaced. It also
-   * sends the workers the latest time of PostgreSQL's clock, `latestMs`, and the published watermark. Further it sends how
-   * far the partitions of a replicated log are, and how many segments wait for shards.
+   * sends the workers the latest time of PostgreSQL's clock, `latestMs`, the published watermark, and the committed
+   * positions of a replicated log.
    */
-  lowMarks(latestMs: number, published: number, settled: number[]): Promise<number[] | null>
+  lowMarks(latestMs: number, published: number, committed: number[]): Promise<number[] | null>
   /** Makes /readyz answer 503; other requests are answered as before. */
   drain(): void
   /** Reports the unavailable stores to current and future workers. */
@@ -90,17 +88,20 @@ class WorkerPool implements Workers {
     }
   }
 
-  async lowMarks(latestMs: number, published: number, settled: number[]): Promise<number[] | null> {
+  async lowMarks(
+    latestMs: number,
+    published: number,
+    committed: number[],
+  ): Promise<number[] | null> {
     if (this.#running.size < this.#options.count) return null
     const request = randomUUID()
     const marks = await Promise.all(
-      [...this.#running].map(([index, worker]) => {
+      [...this.#running.values()].map((worker) => {
         send(worker, {
           type: 'low mark',
           request,
           published,
-          settled,
-          delayedSegments: this.#options.delayedSegmentsOf(index),
+          committed,
           latestMs: Number.isFinite(latestMs) ? latestMs : null,
         })
         return messageOf(worker, collectTimeoutMs, (message) =>

@@ -72,8 +72,7 @@ export function workForPrimary(startWork: StartWork): void {
         // The worker has not read its spool yet, so it does not answer.
         if (!events) break
         events.notePublished(message.published)
-        events.noteSettled?.(message.settled)
-        events.noteDelayed?.(message.delayedSegments)
+        events.noteCommitted?.(message.committed)
         tell({ type: 'low mark', request: message.request, mark: events.lowMark() })
         break
       case 'metrics':

@@ -1,20 +1,9 @@
 import type { Readable } from 'node:stream'
-import type { Placement } from './placement.ts'
 
 /** SQL with bound values: ClickHouse replaces `{name:Type}` in `sql` with the value in `params`. */
 export interface Query {
   readonly sql: string
   readonly params: Readonly<Record<string, unknown>>
-  /**
-   * Set if the query needs only events of this pixel, and no other table. With several shards, only the
-   * pixel's shard is queried. The SQL has `{events:Identifier}` for the table, and `params` has `events`.
-   */
-  readonly pixelId?: string
-  /**
-   * Set, with SQL of the same form, if the query reads only events of this project, and no other table. If a shard is
-   * unavailable and another one has all pixels of the project, that one answers.
-   */
-  readonly projectId?: string
   /** Settings of ClickHouse for this query alone. */
   readonly settings?: Readonly<Record<string, string | number>> | undefined
 }
@@ -66,8 +55,6 @@ export interface ClickHouse {
   readonly shards: readonly ClickHouse[]
   /** Every server, replicas included. */
   readonly nodes: readonly ClickHouse[]
-  /** Tells the shard of each pixel. Null without several shards. */
-  readonly placement: Placement | null
   /** Runs a query and parses its rows. Use it for small results. */
   rows<Row>(query: Query): Promise<Row[]>
   /** Runs a query and returns its bytes unparsed. */

@@ -21,7 +21,7 @@ export async function deleteRows(
 }
 
 /** The same for one server. */
-export async function deleteRowsOfServer(
+async function deleteRowsOfServer(
   clickhouse: ClickHouse,
   table: string,
   condition: Query,

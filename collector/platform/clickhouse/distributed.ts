@@ -1,12 +1,7 @@
 import { StartError } from '../startError.ts'
 import type { ClickHouse } from './client.ts'
-import {
-  type ClickHouseAddress,
-  type Cluster,
-  eventsTable,
-  isSharded,
-  shardingKey,
-} from './cluster.ts'
+import { type ClickHouseAddress, type Cluster, eventsTable, isSharded } from './cluster.ts'
+import { shardingKey } from './shards.ts'
 
 /**
  * Throws StartError if the address has several shards but the database was created for one server, or the
@@ -72,7 +67,7 @@ export async function requireCluster(
       `each replica of cluster "${name}" needs <default_database>${database}</default_database> (CLICKHOUSE_DATABASE) in remote_servers of its configuration`,
     )
   }
-  // `shardsByHash` (cluster.ts) computes the shard of a pixel without weights.
+  // `shardOf` (shards.ts) computes the shard of a project without weights.
   if (replicas.some(({ shard_weight }) => shard_weight !== 1)) {
     throw new StartError(
       `the shards of cluster "${name}" must not have a <weight> in remote_servers`,
@@ -124,7 +119,7 @@ export const addressesOfFirstShard = async (
 /** Creates `events`, the Distributed table over the events of all shards, or replaces it if it differs. */
 export async function syncDistributed(clickhouse: ClickHouse, cluster: Cluster): Promise<void> {
   const own = eventsTable(cluster)
-  const engine = `Distributed('${cluster.name}', '${clickhouse.database}', '${own}', ${shardingKey('pixel_id')})`
+  const engine = `Distributed('${cluster.name}', '${clickhouse.database}', '${own}', ${shardingKey('project_id')})`
   const tables = await clickhouse.rows<{ table: string; columns: string[] }>({
     sql: `SELECT table, groupArray(concat(name, ' ', type, ' ', default_kind, ' ', default_expression)) AS columns
           FROM (SELECT * FROM system.columns WHERE database = currentDatabase() ORDER BY position)

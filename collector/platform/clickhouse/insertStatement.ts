@@ -1,5 +1,5 @@
 import { eventColumns, type Field } from '../../../schemas/fields.ts'
-import { eventsOfShard } from './placement.ts'
+import { eventsOfShard } from './shards.ts'
 
 /**
  * Returns the statement that inserts lines into a table. Events use input(), because ClickHouse creates a

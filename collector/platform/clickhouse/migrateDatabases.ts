@@ -1,5 +1,4 @@
 import type { Postgres } from '../postgres/pool.ts'
-import { StartError } from '../startError.ts'
 import { ClickHouseRefused, isUnavailable } from '../storeErrors.ts'
 import {
   type ClickHouseAddress,
@@ -43,20 +42,6 @@ export async function migrateDatabases(
     await migrateBoth(address, name)
     if (isSharded(address)) await noteShardSet(postgres, address, name)
   })
-}
-
-/**
- * Creates the schema on the servers of shards that are not recorded yet. Throws StartError if a server is unavailable,
- * or if its cluster differs from CLICKHOUSE_SHARDS.
- */
-export async function migrateNewShards(
-  cluster: Cluster,
-  name: string,
-  postgres: Postgres,
-): Promise<void> {
-  const away = await findAway(cluster, name)
-  if (away.length > 0) throw new StartError(`${away.join(', ')} of ClickHouse cannot be reached`)
-  await underSchemaLock(postgres, () => migrateBoth(cluster, name))
 }
 
 async function underSchemaLock(postgres: Postgres, work: () => Promise<void>): Promise<void> {

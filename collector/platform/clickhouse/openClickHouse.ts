@@ -51,7 +51,6 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
     get nodes() {
       return [clickhouse]
     },
-    placement: null,
 
     async rows<Row>(query: Query) {
       const result = await client

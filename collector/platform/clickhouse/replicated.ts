@@ -1,5 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from './client.ts'
+import type { OwnSettings } from './openClickHouse.ts'
+
+/**
+ * This file has all statements and settings that replicas need. The tests do not run them: ClickHouse from npm has no port
+ * for replicas.
+ */
+
+/** ClickHouse confirms a row when most replicas have stored it. */
+export const replicatedSettings: OwnSettings = { insert_quorum: 'auto' }
+
+/** For one insert at a time: reads see every earlier insert on any replica. */
+export const sequentialSettings: OwnSettings = {
+  insert_quorum_parallel: 0,
+  select_sequential_consistency: 1,
+}
+
+/** Waits until this replica has every row of a table that the others have. */
+export const syncReplica = (clickhouse: ClickHouse, table: string): Promise<void> =>
+  clickhouse.command({ sql: `SYSTEM SYNC REPLICA ${table}`, params: {} })
 
 /**
  * Converts a CREATE TABLE statement to the replicated engine, with a path in Keeper that contains the table's

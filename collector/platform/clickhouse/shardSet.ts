@@ -6,7 +6,7 @@ import type { Cluster } from './cluster.ts'
 import { closeNodes, hostOf, onEach, openNodes, type SchemaNode } from './migrate.ts'
 
 /**
- * The ids of the shards that hold events. The number and order of shards determine the shard of a pixel. With
+ * The ids of the shards that hold events. The number and order of shards determine the shard of a project. With
  * other shards, or an empty server as a shard, reads would return too few events. PostgreSQL stores the ids
  * in order, and each server stores its own id.
  */
@@ -44,7 +44,7 @@ export async function requireShardSet(
   const { shards } = cluster
   if (known.length !== shards.length) {
     throw new StartError(
-      `CLICKHOUSE_SHARDS names ${shards.length} shards, but events are on ${known.length}: ${known.length < shards.length ? 'to add the others, run npx footfall shards add. Otherwise ' : ''}${howToAccept}`,
+      `CLICKHOUSE_SHARDS names ${shards.length} shards, but events are on ${known.length}: ${howToAccept}. To add shards, see “Grow” in Several machines`,
     )
   }
   const nodes = openNodes(cluster, database)
@@ -74,13 +74,12 @@ export async function requireShardSet(
 
 /**
  * Records a cluster's shards in PostgreSQL, and on each server the id of its shard. Requires that all servers
- * are available and migrated. `weight` is the share of new pixels that shards receive which were not recorded before.
+ * are available and migrated.
  */
 export async function noteShardSet(
   postgres: Postgres,
   cluster: Cluster,
   database: string,
-  weight = 1,
 ): Promise<void> {
   const known = await readShardSet(postgres, database)
   const nodes = openNodes(cluster, database)
@@ -101,9 +100,9 @@ export async function noteShardSet(
     })
     for (const [position, id] of set.entries()) {
       await postgres.query(
-        `INSERT INTO clickhouse_shards (database, position, shard_id, weight) VALUES ($1, $2, $3, $4)
+        `INSERT INTO clickhouse_shards (database, position, shard_id) VALUES ($1, $2, $3)
          ON CONFLICT (database, position) DO NOTHING`,
-        [database, position, id, weight],
+        [database, position, id],
       )
     }
   } finally {

@@ -65,7 +65,7 @@ export function connectStores(
     (error) => log.warn({ error: error.message }, 'lost a connection to PostgreSQL'),
     postgresConnectionsMax,
   )
-  const { live, test } = openDatabases(address, database, pool)
+  const { live, test } = openDatabases(address, database)
   return {
     clickhouse: { live, test },
     postgres: { url: postgresUrl, pool },
@@ -79,7 +79,7 @@ export function connectStores(
 export async function openStores(config: StoreSettings, log: WarnLog): Promise<Stores> {
   const servers = await openServers(config, log)
   const { clickhouse, postgres, close } = connectStores(servers, config.clickhouseDatabase, log)
-  const shipping = openForShipping(servers.clickhouse, config.clickhouseDatabase, postgres.pool)
+  const shipping = openForShipping(servers.clickhouse, config.clickhouseDatabase)
   return {
     clickhouse: { address: servers.clickhouse, ...clickhouse, shipping },
     postgres,

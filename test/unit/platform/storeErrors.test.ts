@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lossOf } from '../../../collector/events/visitors/damagedRanges.ts'
+import { isDamage } from '../../../collector/events/visitors/damagedRanges.ts'
 import { ClickHouseRefused, isUnavailable } from '../../../collector/platform/storeErrors.ts'
 
 test('a shard that ends while it answers is unavailable, and a truncated file is damaged', () => {
@@ -11,6 +11,6 @@ test('a shard that ends while it answers is unavailable, and a truncated file is
     'Code: 32. DB::Exception: Attempt to read after eof: (while reading column page_url)',
     32,
   )
-  expect([isUnavailable(ended), lossOf(ended)]).toEqual([true, 'lost shard'])
-  expect([isUnavailable(truncated), lossOf(truncated)]).toEqual([false, 'damaged'])
+  expect([isUnavailable(ended), isDamage(ended)]).toEqual([true, false])
+  expect([isUnavailable(truncated), isDamage(truncated)]).toEqual([false, true])
 })

@@ -1,13 +1,11 @@
 /*
  * Begins a collector's turn to ship; the caller holds the advisory lock of turns. If other collectors are
  * active, it stores the hashes of the ids that this turn will ship. `left_open`: the previous turn did not
- * end, or an insert may still run on some shards; collectors of earlier versions read it. `unsettled`: these shards, from 0; null for all, because the
- * previous turn did not end. `hashes`: the ids of all turns since `seen`, this collector's last turn. Null if some of
- * these turns are deleted.
+ * end. `hashes`: the ids of all turns since `seen`, this collector's last turn. Null if some of these turns are deleted.
  */
 DROP FUNCTION IF EXISTS begin_ship_turn(uuid, bigint, bytea);
 CREATE FUNCTION begin_ship_turn(own uuid, seen bigint, own_hashes bytea)
-RETURNS TABLE (turn bigint, left_open boolean, unsettled integer[], hashes bytea)
+RETURNS TABLE (turn bigint, left_open boolean, hashes bytea)
 LANGUAGE plpgsql AS $$
 DECLARE
   before ship_turns;
@@ -24,8 +22,7 @@ BEGIN
     INSERT INTO shipped_ids VALUES (before.turn + 1, own_hashes);
   END IF;
   RETURN QUERY
-    SELECT before.turn + 1, before.collector_id IS NOT NULL OR before.unsettled_shards <> '{}',
-      CASE WHEN before.collector_id IS NULL THEN before.unsettled_shards END,
+    SELECT before.turn + 1, before.collector_id IS NOT NULL,
       CASE WHEN count(*) = before.turn - seen THEN coalesce(string_agg(known.hashes, ''::bytea), '') END
     FROM shipped_ids AS known WHERE known.turn > seen AND known.turn <= before.turn;
 END

@@ -1,10 +1,7 @@
-/*
- * Ends a collector's turn: its events are in ClickHouse. The next collector can take the advisory lock.
- * `still_unsettled`: the shards, from 0, on which an insert may still run.
- */
-DROP FUNCTION IF EXISTS end_ship_turn(bigint);
-CREATE OR REPLACE FUNCTION end_ship_turn(turns_lock bigint, still_unsettled integer[] DEFAULT '{}') RETURNS void
+/* Ends a collector's turn: its events are in ClickHouse. The next collector can take the advisory lock. */
+DROP FUNCTION IF EXISTS end_ship_turn(bigint, integer[]);
+CREATE OR REPLACE FUNCTION end_ship_turn(turns_lock bigint) RETURNS void
 LANGUAGE sql AS $$
-  UPDATE ship_turns SET collector_id = NULL, unsettled_shards = still_unsettled;
+  UPDATE ship_turns SET collector_id = NULL;
   SELECT pg_advisory_unlock(turns_lock);
 $$;

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { eventOf, linkOf, openEvents, projectId, type Row } from '../harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -130,24 +130,4 @@ test('a part that ClickHouse put aside as broken when it started is told of, for
     count: 3,
     has_partial_data: false,
   })
-})
-
-test('of a cluster of which a shard does not answer, the others’ visitors are returned', async () => {
-  const { live } = events.clickhouse
-  const { username, password } = new URL(inject('clickhouseUrl'))
-  const command = (sql: string, params = {}) => live.command({ sql, params })
-  await command('RENAME TABLE events TO events_here')
-  // Nobody listens on port 1; the other shard is this server itself.
-  await command(
-    `CREATE TABLE events AS remote('127.0.0.1,127.0.0.2:1', currentDatabase(), 'events_here', {username:String}, {password:String})`,
-    { username, password },
-  )
-  try {
-    const answer = (await ask({}, 'resolution_hem')).json()
-    expect(seen(answer)).toEqual(newestFirst([...inMarch, ...inApril]))
-    expect(answer).toMatchObject({ count: 6, has_partial_data: true })
-  } finally {
-    await command('DROP TABLE events')
-    await command('RENAME TABLE events_here TO events')
-  }
 })

@@ -144,9 +144,8 @@ ORDER BY ts_millis${direction}, event_id${direction}`)
       filter: 'page_url:eq:x',
     }
     expect(eventsQuery(eventsPlan(query, narrow))).toEqual({
-      pixelId,
       sql: `SELECT page_url, event_id
-FROM {events:Identifier}
+FROM events
 WHERE organization_id = {p0:UUID}
   AND project_id = {p1:UUID}
   AND pixel_id = {p2:UUID}
@@ -172,7 +171,6 @@ SETTINGS query_plan_max_limit_for_lazy_materialization = 10001`,
         p8: 5,
         p9: eventId,
         p10: 10_001,
-        events: 'events',
       },
     })
   })
@@ -420,34 +418,6 @@ LIMIT 1 BY company_domain, hem
 ORDER BY ts_millis DESC, event_id DESC
 LIMIT {p3:UInt32}`)
   })
-})
-
-test('what reads more than events of one pixel is not asked of its shard alone', () => {
-  const isDirect = (query: Record<string, string>): boolean =>
-    'pixelId' in eventsQuery(eventsPlan(query, narrow, 'resolution_full_profile'))
-  expect(isDirect({ filter: 'country:eq:DE,resolved:eq:true', distinct: 'page_url' })).toBe(true)
-  for (const query of [
-    ...['session_id', 'event_id,is_entry'].map((select) => ({ select })),
-    ...['hem:ne:x', 'has_profile:eq:true', 'first_name:eq:Ada', 'is_entry:eq:true'].map(
-      (filter) => ({
-        filter,
-      }),
-    ),
-    ...['session_id', 'first_name'].map((distinct) => ({ distinct })),
-  ])
-    expect([query, isDirect(query)]).toEqual([query, false])
-  expect('pixelId' in countsQuery(countsPlan({ group_by: 'event_type' }, narrow))).toBe(true)
-  expect('pixelId' in countsQuery(countsPlan({ group_by: 'is_entry' }, narrow))).toBe(false)
-})
-
-test('what reads only events of one project names it, for the shard that has all of them', () => {
-  const ofProject = { ...narrow, pixelId: null }
-  expect(eventsQuery(eventsPlan({ select: 'page_url' }, ofProject))).toMatchObject({
-    projectId,
-    params: { events: 'events' },
-  })
-  expect('projectId' in eventsQuery(eventsPlan({ select: 'session_id' }, ofProject))).toBe(false)
-  expect(countsQuery(countsPlan({}, ofProject))).toMatchObject({ projectId })
 })
 
 describe('counts', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Window } from '../../../../collector/events/query/window.ts'
 import {
   findDamagedRanges,
-  lossOf,
+  isDamage,
   triesMax,
 } from '../../../../collector/events/visitors/damagedRanges.ts'
 import { ClickHouseRefused } from '../../../../collector/platform/storeErrors.ts'
@@ -56,8 +56,8 @@ test('windows that begin inside an hour are split at full hours', async () => {
 })
 
 test('errors of the data are told from all others', () => {
-  expect(lossOf(new ClickHouseRefused('checksum', 40))).toBe('damaged')
-  expect(lossOf(new ClickHouseRefused('no connection', 279))).toBe('lost shard')
-  expect(lossOf(new ClickHouseRefused('memory', 241))).toBeNull()
-  expect(lossOf(new Error('socket hang up'))).toBeNull()
+  expect(isDamage(new ClickHouseRefused('checksum', 40))).toBe(true)
+  expect(isDamage(new ClickHouseRefused('no connection', 279))).toBe(false)
+  expect(isDamage(new ClickHouseRefused('memory', 241))).toBe(false)
+  expect(isDamage(new Error('socket hang up'))).toBe(false)
 })

@@ -73,10 +73,9 @@ test('campaigns are read beside a pixel, not within it', () => {
   expect(params.p4).toBe(pixelId)
 })
 
-test('gaps are left out, wherever events are read, and lost shards are skipped', () => {
+test('gaps are left out, wherever events are read', () => {
   const gaps = [{ startMs: 3, endMs: 4 }]
-  const { sql, params } = queryOf({ project_id: projectId }, { gaps, skipsLostShards: true })
+  const { sql, params } = queryOf({ project_id: projectId }, { gaps })
   expect(sql.split('AND (ts_millis < {p5:Int64} OR ts_millis >= {p6:Int64})')).toHaveLength(3)
   expect(params).toMatchObject({ p5: 3, p6: 4 })
-  expect(sql).toMatch(/\nSETTINGS skip_unavailable_shards = 1$/)
 })

@@ -11,19 +11,16 @@ function openPartition(batches: number) {
     recordOf(['{"n":1}'], spoolId, first),
     recordOf(['{"n":2}'], spoolId, first + 1),
   ]
-  const partition = new NatsPartition(
-    {
-      stream: 's',
-      streamCreated: 'now',
-      readAgain: async (first, last) => {
-        did.reads.push([first, last])
-        return records(first)
-      },
-      commit: async (from, to) => void did.commits.push([from, to]),
-      purge: async (to) => void did.purges.push(to),
+  const partition = new NatsPartition({
+    stream: 's',
+    streamCreated: 'now',
+    readAgain: async (first, last) => {
+      did.reads.push([first, last])
+      return records(first)
     },
-    0,
-  )
+    commit: async (from, to) => void did.commits.push([from, to]),
+    purge: async (to) => void did.purges.push(to),
+  })
   const positions = Array.from({ length: batches }, (_, n) => {
     const first = 1 + 2 * n
     return partition.add({ first, last: first + 1, records: records(first), oldestAt: n }, false)
@@ -31,24 +28,20 @@ function openPartition(batches: number) {
   return { partition, positions: positions as [string, string, string], did }
 }
 
-test('a batch after one that waits for a shard is committed and deleted only with it', async () => {
-  const { partition, positions, did } = openPartition(3)
-  const [first, second, third] = positions
-  partition.park(first)
-  await partition.forget(await partition.commit(second))
-  await partition.forget(await partition.commit(third))
-  expect(did).toEqual({ commits: [], reads: [], purges: [] })
-
-  const { rows } = await partition.consume(first, Buffer.allocUnsafe)
-  expect([rows, did.reads]).toEqual([2, [[1, 2]]])
+test('batches are deleted in their order, and are read again for a search', async () => {
+  const { partition, positions, did } = openPartition(2)
+  const [first, second] = positions
   const committed = await partition.commit(first)
   expect(partition.isCommitted(committed)).toBe(true)
-  expect(did.commits).toEqual([[0, 6]])
+  await partition.forget(await partition.commit(second))
+  expect(did.purges).toEqual([])
+  const { rows } = await partition.consume(committed, Buffer.allocUnsafe)
+  expect([rows, did.reads]).toEqual([2, [[1, 2]]])
   await partition.forget(committed)
-  expect(did.purges).toEqual([6])
+  expect(did.purges).toEqual([4])
 })
 
-test('batches are committed one by one while none waits', async () => {
+test('batches are committed one by one', async () => {
   const { partition, positions, did } = openPartition(3)
   for (const position of positions) await partition.commit(position)
   expect(did.commits).toEqual([
@@ -56,18 +49,4 @@ test('batches are committed one by one while none waits', async () => {
     [2, 4],
     [4, 6],
   ])
-})
-
-test('a partition is settled before the first batch that is neither stored nor waiting', async () => {
-  const { partition, positions } = openPartition(3)
-  const [first, second, third] = positions
-  const waiting = [{ position: first }]
-  expect(partition.settledUntil([])).toBe(0)
-  await partition.commit(third)
-  expect(partition.settledUntil(waiting)).toBe(2)
-  await partition.commit(second)
-  expect(partition.settledUntil([])).toBe(2)
-  expect(partition.settledUntil(waiting)).toBe(6)
-  await partition.forget(await partition.commit(first))
-  expect(partition.settledUntil([])).toBe(6)
 })

@@ -27,12 +27,10 @@ const postgresMs = async () =>
 async function firstMark({
   workers,
   shipper,
-  shards = [],
   doubtfulFrom,
 }: {
   workers: number[] | null
   shipper: number
-  shards?: [number, number][]
   doubtfulFrom?: number
 }) {
   const collectorId = randomUUID()
@@ -45,16 +43,9 @@ async function firstMark({
         return workers
       },
     },
-    shipper: {
-      lowMarks: () => ({
-        others: shipper,
-        shards: new Map(shards.map(([shard, oldestAt]) => [shard, { oldestAt, rows: 9 }])),
-      }),
-      noticeRestart: async () => {},
-    },
-    placement: { version: async () => 7 },
+    shipper: { lowMark: shipper, noticeRestart: async () => {} },
     readProgress:
-      doubtfulFrom === undefined ? undefined : async () => ({ settled: [], doubtfulFrom }),
+      doubtfulFrom === undefined ? undefined : async () => ({ committed: [], doubtfulFrom }),
     postgres,
     collectorId,
     keep: (mark) => kept.push(mark),
@@ -62,13 +53,11 @@ async function firstMark({
   })
   await waitFor('a second round', () => rounds > 1)
   await watermark.stop()
-  const { rows } = await postgres.query<{ ms: number; shardMarks: unknown }>(
-    `SELECT complete_until_ms::float8 AS ms, shard_marks AS "shardMarks" FROM collectors
-     WHERE collector_id = $1`,
+  const { rows } = await postgres.query<{ ms: number }>(
+    'SELECT complete_until_ms::float8 AS ms FROM collectors WHERE collector_id = $1',
     [collectorId],
   )
-  const { ms: published = null, shardMarks = null } = rows[0] ?? {}
-  return { published, kept: kept[0] ?? null, ...(shardMarks !== null && { shardMarks }) }
+  return { published: rows[0]?.ms ?? null, kept: kept[0] ?? null }
 }
 
 test('a watermark is the earliest of what workers keep and of what waits to be shipped', async () => {
@@ -86,31 +75,6 @@ test('a watermark of a replicated log is not after the rows that its shippers do
     published: at + 1_000,
     kept: at + 1_000,
   })
-})
-
-test('rows that wait for a shard delay the watermark, but not that of projects without pixels there', async () => {
-  const at = Math.floor(await postgresMs()) - 60_000
-  const marks = { workers: [at + 1_000], shipper: at + 2_000 }
-  expect(
-    await firstMark({
-      ...marks,
-      shards: [
-        [1, at],
-        [2, at + 5_000],
-      ],
-    }),
-  ).toEqual({
-    published: at,
-    // No row may be received before a mark that readers have used.
-    kept: at + 1_000,
-    shardMarks: {
-      version: 7,
-      others: at + 1_000,
-      shards: { 1: at, 2: at + 1_000 },
-      rows: { 1: 9, 2: 9 },
-    },
-  })
-  expect(await firstMark(marks)).toEqual({ published: at + 1_000, kept: at + 1_000 })
 })
 
 test('a watermark is never ahead of PostgreSQL’s clock', async () => {
