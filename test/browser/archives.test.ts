@@ -62,7 +62,12 @@ test('an archive needs a bucket; it is created with its price in view, paused, c
   await page.getByText('It then also copies, and charges, the hours of its pause.').waitFor()
   await button(page, 'Continue archive').click()
   await page.getByRole('cell', { name: 'Off', exact: true }).waitFor({ state: 'detached' })
-  expect(await archives()).toMatchObject([{ active: true }])
+  expect(await archives()).toMatchObject([{ active: true, daily_records_max: 10_000_000 }])
+  await page.getByRole('button', { name: 'Data lake' }).click()
+  await page.getByLabel('Most events a day').fill('500')
+  await button(page, 'Save daily maximum').click()
+  await page.getByText('Daily maximum saved').waitFor()
+  expect(await archives()).toMatchObject([{ active: true, daily_records_max: 500 }])
 
   await page.getByRole('button', { name: 'Data lake' }).click()
   await button(page, 'Delete this archive…').click()

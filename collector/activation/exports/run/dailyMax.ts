@@ -8,8 +8,8 @@ import type { RunState } from './runState.ts'
 const today = "date_trunc('day', now(), 'UTC')"
 
 /**
- * Throws Refused if `records` more could exceed what the scheduled runs of an export may charge on a UTC day, and mails the
- * owners once a day. Runs that somebody requests are not limited.
+ * Throws Refused if `records` more could exceed the daily maximum of an export's scheduled runs. The owners get a mail once
+ * a UTC day. Runs that somebody requests are not limited.
  */
 export async function requireDailyMax(
   postgres: Postgres,
