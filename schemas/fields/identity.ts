@@ -27,7 +27,7 @@ export const hemNumber = ofCookie('hem_number')
  * SQL, over rows of `events`: whether the link that hemNumber follows is signed, loaded or of the operator's graph. Anybody
  * can send another one.
  */
-export const isVouched = `${hemNumber.replaceAll("'hem_number'", "'is_vouched'")} != 0`
+export const isVouched = `${ofCookie('is_vouched')} != 0`
 
 /** Who an event’s visitor is. */
 export const resolved: Field = {
