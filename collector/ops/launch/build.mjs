@@ -61,6 +61,8 @@ export async function buildAll({ writesOperations = false } = {}) {
     entryPoints: [at('collector/api/client/index.ts')],
     outdir: join(draft, 'client'),
     bundle: true,
+    // Without the comments of operations.ts.
+    minifyWhitespace: true,
     platform: 'neutral',
     format: 'esm',
     target: 'es2022',
