@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { isSharded } from '../../platform/clickhouse/cluster.ts'
-import { appliedOf } from '../../platform/clickhouse/migrate.ts'
+import { requireUpgradable as requireClickHouse } from '../../platform/clickhouse/migrate.ts'
 import { counted } from '../../platform/counted.ts'
 import { lockDirectory } from '../../platform/localStores/lock.ts'
-import { requireUpgradable } from '../../platform/postgres/migrate.ts'
+import { requireUpgradable as requirePostgres } from '../../platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
 import {
   beginRestore,
@@ -72,8 +72,8 @@ function refuseOldFormat(directory: string | undefined): void {
 
 function requireKnownSchema({ version, postgres, clickhouse }: Manifest): void {
   try {
-    requireUpgradable(postgres.migrations)
-    for (const names of Object.values(clickhouse.migrations)) appliedOf(names)
+    requirePostgres(postgres.migrations)
+    for (const names of Object.values(clickhouse.migrations)) requireClickHouse(names)
   } catch (error) {
     if (error instanceof StartError) error.message += `. Footfall ${version} wrote the backup`
     throw error

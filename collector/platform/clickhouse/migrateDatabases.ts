@@ -10,7 +10,6 @@ import {
 } from './cluster.ts'
 import { requireCluster } from './distributed.ts'
 import {
-  appliedOf,
   closeNodes,
   hostOf,
   makeDatabase,
@@ -18,6 +17,7 @@ import {
   migrationNames,
   onEach,
   openNodes,
+  requireUpgradable,
 } from './migrate.ts'
 import { noteShardSet, requireShardSet } from './shardSet.ts'
 
@@ -102,11 +102,12 @@ async function findAway(cluster: Cluster, name: string): Promise<string[]> {
           sql: `SELECT name FROM ${name}.migrations`,
           params: {},
         })
-        const applied = appliedOf(rows.map((row) => row.name))
+        const recorded = new Set(rows.map((row) => row.name))
+        requireUpgradable(recorded)
         return {
           shard,
           isAway: false,
-          isCurrent: migrationNames().every((migration) => applied.has(migration)),
+          isCurrent: migrationNames().every((migration) => recorded.has(migration)),
         }
       } catch (error) {
         if (isUnavailable(error))

@@ -3,7 +3,7 @@ import { detachBuffer } from './detachBuffer.ts'
 
 /**
  * Frees the memory of bytes that the connections of an agent receive, after their listeners have run. Node's HTTP parser
- * has then copied the body out of them. It relies on that copy, and on sockets that own the memory of what they receive.
+ * has then copied the body out of them. It relies on that copy, and on sockets that own the memory of received bytes.
  */
 export function detachReceived<A extends Agent>(agent: A): A {
   const connect = agent.createConnection.bind(agent)
