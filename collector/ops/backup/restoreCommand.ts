@@ -1,5 +1,4 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { isSharded } from '../../platform/clickhouse/cluster.ts'
 import { requireUpgradable as requireClickHouse } from '../../platform/clickhouse/migrate.ts'
@@ -40,7 +39,6 @@ export async function restore(
   directory: string | undefined,
   { backup: id, check = false }: Options,
 ): Promise<void> {
-  refuseOldFormat(directory)
   const store = await openObjectStore(config, directory)
   try {
     const backup = await findBackup(store, id)
@@ -60,14 +58,6 @@ export async function restore(
   } finally {
     store.close()
   }
-}
-
-/** Throws StartError for a backup from before backups had several versions. */
-function refuseOldFormat(directory: string | undefined): void {
-  if (directory !== undefined && existsSync(join(directory, 'manifest.json')))
-    throw new StartError(
-      `${directory} is a backup in the format of an earlier version: restore it with the version that wrote it, upgrade, and back up again`,
-    )
 }
 
 function requireKnownSchema({ version, postgres, clickhouse }: Manifest): void {
