@@ -1,8 +1,6 @@
-import { pageView } from './events/page_view.ts'
 import { keepId, readId, uuid } from './identity.ts'
-import { dropAll, parked } from './queue.ts'
 import { store } from './safe.ts'
-import { schedule } from './send.ts'
+import { dropAll } from './waiting.ts'
 
 /**
  * The level of consent. 0: nothing is recorded. 1: events wait in the page. 2: events are sent without an id. 3:
@@ -10,14 +8,17 @@ import { schedule } from './send.ts'
  */
 export let level: number = config.consentLevel
 
+/** The key in storage for refused events. */
+export const parked = config.queueName
+
 /** The stored value instead of an id: the visitor opted out on all pages of this site. */
-const out = 'out'
+export const out = 'out'
 
 /** Reads the stored id once, in idle time, because cookies come from another process. */
 export let isDecided: boolean | undefined
 
 /** The page cannot override a visitor's opt-out, or a GPC or DNT signal if the settings honor it. */
-export const decide = (isGranted?: boolean): void => {
+export const decide = (start?: () => void, isGranted?: boolean): void => {
   isDecided = true
   const before = level
   const kept = readId()
@@ -35,21 +36,5 @@ export const decide = (isGranted?: boolean): void => {
   if (level > 2) keepId(kept || uuid())
   // If consent is required first, waiting events are dropped, too.
   if (!level) dropAll()
-  // Nothing of the open page was recorded yet.
-  else if (!before) pageView()
-}
-
-export const consent = (choice: string): void => {
-  decide(choice === 'granted')
-  schedule()
-}
-
-export const optOut = (): void => {
-  keepId(out)
-  decide()
-}
-
-export const optIn = (): void => {
-  keepId()
-  decide()
+  else if (!before) start!()
 }

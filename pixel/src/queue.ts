@@ -1,56 +1,6 @@
-import type { CapturedData, CapturedType } from '../../schemas/captured.ts'
-import { level } from './consent.ts'
-import { find } from './element.ts'
-import { common } from './events/custom.ts'
-import { currentReferrer } from './events/page_view.ts'
+import { level, parked } from './consent.ts'
 import { attempt, json, store } from './safe.ts'
-import { schedule } from './send.ts'
-
-/** An event as it is sent, in JSON, or what makes one when it is encoded. */
-export type Entry = string | (() => string)
-
-/** Events that are not sent yet, in order. */
-export let queue: Entry[] = []
-/** The maximum number of waiting events. */
-const entriesMax = 500
-
-/** The key in storage for refused events. */
-export const parked = config.queueName
-
-/**
- * The only work of a listener: it keeps time and place, and leaves the rest for later. Events on an ignored
- * path are not recorded.
- */
-export const note = <T extends CapturedType>(
-  type: T,
-  data: () => CapturedData<T>,
-  path: EventTarget[] = [],
-): void => {
-  const url = location.href
-  const at = Date.now()
-  if (level && !queue[entriesMax - 1])
-    queue.push(() =>
-      find(path, '[data-footfall-ignore]')
-        ? ''
-        : json({
-            url,
-            referrer: currentReferrer(),
-            at,
-            properties: common,
-            ...data(),
-            id: Math.random(),
-            type,
-          }),
-    )
-  schedule()
-}
-
-/** Turns recorded browser events into events. */
-export const encode = (): void => {
-  queue = queue.flatMap((entry) =>
-    (entry as string).trim ? entry : attempt(entry as () => string) || [],
-  )
-}
+import { dropAll, type Entry, encode, queue } from './waiting.ts'
 
 /** Restores events that this page or an earlier one stored. */
 export const restoreQueue = (): void => {
@@ -72,8 +22,4 @@ export const requeue = (batch: Entry[]): void => {
   restoreQueue()
   encode()
   if (level > 2 && store(parked, `[${queue}]`)) dropAll()
-}
-
-export const dropAll = (): void => {
-  queue = []
 }

@@ -1,10 +1,9 @@
 import type { BeaconReceipt } from '../../schemas/beacon.ts'
 import { decide, isDecided, level } from './consent.ts'
-import { navigated, settle } from './events/page_view.ts'
-import { readScroll } from './events/scroll_depth.ts'
 import { id, keepId } from './identity.ts'
-import { type Entry, encode, queue, requeue, restoreQueue } from './queue.ts'
+import { requeue, restoreQueue } from './queue.ts'
 import { attempt, json, later } from './safe.ts'
+import { type Entry, encode, queue } from './waiting.ts'
 
 const { currentScript } = document
 /**
@@ -106,14 +105,8 @@ export const flush = async (): Promise<void> => {
   if (refusedForMs ? !isLeaving : queue[0]) schedule()
 }
 
-/** The page closes, or the page or its connection returns: waiting events are sent at once. */
-export const leave = ({ type }: Event): void => {
-  settle()
-  readScroll(location.href)
-  const isGone = type === 'pagehide'
-  isLeaving = isGone || document.hidden
-  // A page that is shown after that comes out of the back/forward cache.
-  if (isGone) addEventListener('pageshow', navigated)
-  if (!isLeaving) waitMs = batchMs
-  flush()
+/** Waiting events are sent at once: the page closes, or the page or its connection returns. */
+export const sendNow = (leaves: boolean): Promise<void> => {
+  if (!(isLeaving = leaves)) waitMs = batchMs
+  return flush()
 }

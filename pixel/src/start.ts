@@ -1,15 +1,24 @@
-import { consent, level, optIn, optOut } from './consent.ts'
+import { consent, optIn, optOut } from './choice.ts'
+import { level, parked } from './consent.ts'
 import { pathTo } from './element.ts'
 import { click } from './events/click.ts'
 import { copy } from './events/copy.ts'
-import { set, track } from './events/custom.ts'
+import { common, set } from './events/custom.ts'
 import { media } from './events/media.ts'
-import { moved, navigated, pageView } from './events/page_view.ts'
-import { scroll } from './events/scroll_depth.ts'
 import { submit } from './events/submit.ts'
-import { note, parked } from './queue.ts'
+import { moved, navigated, note, pageView, readScroll, scroll, settle } from './page.ts'
 import { attempt, json } from './safe.ts'
-import { flush, leave, load } from './send.ts'
+import { flush, load, sendNow } from './send.ts'
+
+/** The page closes, or the page or its connection returns. */
+const leave = ({ type }: Event): void => {
+  settle()
+  readScroll(location.href)
+  const isGone = type === 'pagehide'
+  // A page that is shown after that comes out of the back/forward cache.
+  if (isGone) addEventListener('pageshow', navigated)
+  sendNow(isGone || document.hidden)
+}
 
 /**
  * Listeners, on window and in the capture phase. They receive events that do not bubble (media events,
@@ -56,7 +65,10 @@ const listen = (target: EventTarget = window) => {
 }
 
 const commands: Record<string, (...args: never[]) => void> = {
-  track,
+  track(name: string, own?: object) {
+    const properties = { ...common, ...own }
+    note('track', () => ({ name, properties }))
+  },
   page: pageView,
   /** Addresses never leave the page, and hashes only with consent. */
   async identify(given: object) {

@@ -190,19 +190,6 @@ test('a button copies the code of its block', async () => {
   })
 })
 
-test('addresses of the time when all operations were one page lead to where they are now', async () => {
-  await onPage(async (page) => {
-    for (const [old, now] of [
-      ['#get-api-v1-whoami', '/docs/reference/administration#get-api-v1-whoami'],
-      ['#audiences', '/docs/reference/audiences'],
-    ]) {
-      await page.goto(`${service.url}/docs${old}`)
-      await page.waitForURL(service.url + now)
-      await page.goto('about:blank')
-    }
-  })
-})
-
 test('without its script a page has navigation, contents and code, and no search', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false })
   try {

@@ -18,18 +18,15 @@ import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { ShipLeases } from '../../collector/ingest/shipper/shipLeases.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
 import { examineClickHouse, examineShards } from '../../collector/ops/doctor/checkClickHouse.ts'
-import { base } from '../../collector/platform/clickhouse/baseMigrations.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { type Cluster, openForShipping } from '../../collector/platform/clickhouse/cluster.ts'
 import { deleteRows } from '../../collector/platform/clickhouse/deleteRows.ts'
 import {
-  makeDatabase,
   migrateClickHouse,
   migrationNames,
   migrationStatements,
 } from '../../collector/platform/clickhouse/migrate.ts'
 import { migrateDatabases } from '../../collector/platform/clickhouse/migrateDatabases.ts'
-import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { forgetShardSet } from '../../collector/platform/clickhouse/shardSet.ts'
 import { shardOf } from '../../collector/platform/clickhouse/shards.ts'
 import { shardUp } from '../../collector/platform/metrics.ts'
@@ -39,8 +36,6 @@ import { newPostgresDatabase, randomName } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
 import { type Shards, startShards } from '../harness/shards.ts'
 import { ids, row, storedIds, writeSegment } from '../spool/segments.ts'
-import { clickhouseSchema } from '../stores/replaced/catalog.ts'
-import { installClickHouse } from '../stores/replaced/install.ts'
 
 let stores: string
 let shards: Shards
@@ -290,25 +285,6 @@ describe('the schema', () => {
     )
   })
 
-  test('of an installation by replaced migrations is upgraded on every shard, and then equals a new one', async () => {
-    const { cluster } = shards
-    const [old, fresh] = [randomName(), randomName()]
-    const open = (database: string) => cluster.shards.map(([url]) => openClickHouse(url!, database))
-    const [ofOld, ofFresh] = [open(old), open(fresh)]
-    for (const [shard, [url]] of cluster.shards.entries()) {
-      await makeDatabase(url!, old)
-      await installClickHouse(ofOld[shard]!, cluster, shard)
-    }
-    await migrateClickHouse(cluster, old)
-    await migrateClickHouse(cluster, fresh)
-    for (const [shard, upgraded] of ofOld.entries()) {
-      const schema = await clickhouseSchema(upgraded)
-      expect(schema).toHaveProperty('events_local')
-      expect(schema).toEqual(await clickhouseSchema(ofFresh[shard]!))
-    }
-    await Promise.all([...ofOld, ...ofFresh].map((server) => server.close()))
-  })
-
   test('a column that is missing is added to the events of all shards', async () => {
     const { database } = clickhouse
     for (const shard of clickhouse.shards) {
@@ -346,13 +322,11 @@ describe('the schema', () => {
     await postgres.end()
   })
 
-  test('while a shard is away, an installation by replaced migrations starts, and one by a newer version is refused', async () => {
+  test('while a shard is away, an installation starts, and one of another version is refused', async () => {
     const { cluster, database } = shards
     const [first] = clickhouse.shards
     const recorded = (sql: string) =>
       first!.command({ sql: `${sql} SETTINGS mutations_sync = 1`, params: {} })
-    const names = base.names.map((name) => `'${name}'`).join(', ')
-    const replaced = base.replaced.map((name) => `('${name}')`).join(', ')
     const postgres = openPostgres(await newPostgresDatabase(), () => {})
     const away: string[] = []
     const start = () => {
@@ -360,17 +334,12 @@ describe('the schema', () => {
       const address = { ...cluster, shards: withOneAway }
       return migrateDatabases(address, database, postgres, (servers) => away.push(...servers))
     }
-    await recorded(`ALTER TABLE migrations DELETE WHERE name IN (${names})`)
-    await first!.command({
-      sql: `INSERT INTO migrations (name) VALUES ${replaced}`,
-      params: {},
-    })
     await start()
     expect(away).toEqual(['127.0.0.1:9'])
 
     const future = "INSERT INTO migrations (name) VALUES ('999_future.sql')"
     await first!.command({ sql: future, params: {} })
-    await expect(start()).rejects.toThrow(/a newer version of Footfall has migrated ClickHouse/)
+    await expect(start()).rejects.toThrow(/another version of Footfall has migrated ClickHouse/)
     await recorded("ALTER TABLE migrations DELETE WHERE name = '999_future.sql'")
     await migrateClickHouse(cluster, database)
     await postgres.end()
@@ -466,7 +435,7 @@ describe('the schema', () => {
     ).toEqual([])
     const paths = tables.map((form) => /MergeTree\('([^']+)'/.exec(form)![1])
     expect(new Set(paths).size).toBe(paths.length)
-    expect(paths).toContain('/clickhouse/tables/{database}/{shard}/001_events/events_local')
+    expect(paths).toContain('/clickhouse/tables/{database}/{shard}/001_collection/events_local')
     // A table that remembers no tokens of inserts on one server remembers none here, where ClickHouse would by default.
     for (const form of tables) {
       const tokens = / non_replicated_deduplication_window = (\d+)/.exec(form)?.[1] ?? '0'

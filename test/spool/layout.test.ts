@@ -51,10 +51,10 @@ const spoolOf = (...parts: string[]): string => {
 const areShipped = () =>
   waitFor('the shippers', () => Object.values(shippers).every(({ backlog }) => backlog === 0))
 
-test('a spool of any version is read, and unknown contents are reported', async () => {
+test('the spools of all workers are read, and unknown contents are reported', async () => {
   const [first, second, open, rejected] = [ids(10), ids(10), ids(10), ids(3)]
   writeSegment(
-    spoolOf('events'),
+    spoolOf('1', 'events'),
     first.map((id) => row(id)),
     randomUUID(),
     1,
@@ -66,7 +66,7 @@ test('a spool of any version is read, and unknown contents are reported', async 
     1,
   )
   const left = writeSegment(
-    spoolOf('events'),
+    spoolOf('1', 'events'),
     open.map((id) => row(id)),
     randomUUID(),
     1,
@@ -74,12 +74,12 @@ test('a spool of any version is read, and unknown contents are reported', async 
   // A process that was killed never sealed it.
   renameSync(left, left.replace(/seg$/, 'open'))
   writeSegment(
-    spoolOf('rejected'),
+    spoolOf('0', 'rejected_events'),
     rejected.map((id) => `{"received_at":"${new Date().toISOString()}","event_id":"${id}"}`),
     randomUUID(),
     1,
   )
-  writeSegment(spoolOf('links'), [`{"hem":"${'a'.repeat(64)}"}`], randomUUID(), 1)
+  writeSegment(spoolOf('0', 'identity_links'), [`{"hem":"${'a'.repeat(64)}"}`], randomUUID(), 1)
   const later = writeSegment(spoolOf('shard-7', 'events', 'new'), [row()], randomUUID(), 1)
   const stranger = join(spoolOf('0', 'events'), 'notes.txt')
   writeFileSync(stranger, 'left by somebody')

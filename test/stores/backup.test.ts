@@ -272,7 +272,7 @@ test('a damaged backup is refused before the first row, and a restore that was c
   const [named] = await rewriteManifest(backup, (written) =>
     written.postgres.migrations.push('999_later.sql'),
   )
-  await refuses(/a newer version of Footfall has migrated PostgreSQL \(999_later\.sql\)/)
+  await refuses(/another version of Footfall has migrated PostgreSQL \(999_later\.sql\)/)
   rmSync(join(backup, 'backups', named!))
 
   // What no look at the files can find: PostgreSQL refuses a row when others are stored already.

@@ -117,10 +117,10 @@ test.each([
   // Versions of branches add numbers below those of others.
   ['between the migrations', '188_unknown.sql', '152_unknown.sql'],
 ])(
-  'a store that a newer version has migrated is refused, by name: %s',
+  'a store that another version has migrated is refused, by name: %s',
   async (_, inClickHouse, inPostgres = inClickHouse) => {
     const refusal = (store: string, name: string) =>
-      `a newer version of Footfall has migrated ${store} (${name}); run that version`
+      `another version of Footfall has migrated ${store} (${name}); run that version`
     const database = randomName()
     await migrateClickHouse(inject('clickhouseUrl'), database)
     const clickhouse = openClickHouse(inject('clickhouseUrl'), database)

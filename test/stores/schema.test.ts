@@ -9,7 +9,6 @@ import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
-import { packageRoot } from '../../collector/platform/paths.ts'
 import { randomName } from '../harness/databases.ts'
 
 const organization = '00000000-0000-0000-0000-000000000001'
@@ -109,33 +108,6 @@ test('views, dictionaries and computed columns that are other than they should b
   expect(await definitions()).not.toEqual(right)
   await migrateClickHouse(inject('clickhouseUrl'), database)
   expect(await definitions()).toEqual(right)
-})
-
-test('dictionaries that still hold a password, which is another now, are read again after the next start', async () => {
-  const url = inject('clickhouseUrl')
-  const database = randomName()
-  await migrateClickHouse(url, database)
-  const { clickhouse, run } = await openDatabase(url, database)
-  await storePerson(run)
-  const before = readFileSync(join(packageRoot, 'test/stores/dictionariesBefore.sql'), 'utf8')
-    .replaceAll('{database}', database)
-    .replaceAll('{user}', new URL(url).username)
-    .replaceAll('{password}', 'the password of before')
-  for (const statement of before.split(/;\s*$/m).filter((part) => part.trim())) await run(statement)
-  await run('DROP VIEW counting_links')
-  await run('DROP VIEW counting_links_lately')
-  await expect(readPerson(clickhouse)).rejects.toThrow(/Authentication failed/)
-
-  await migrateClickHouse(url, database)
-  expect(await readPerson(clickhouse)).toEqual(person)
-  for (const name of dictionaries) await run(`SYSTEM RELOAD DICTIONARY ${name}`)
-  expect(
-    await clickhouse.rows({
-      sql: `SELECT name FROM system.tables
-            WHERE database = currentDatabase() AND create_table_query ILIKE '%password%'`,
-      params: {},
-    }),
-  ).toEqual([])
 })
 
 test('after ClickHouse’s password changed, reads and dictionaries work from the next start on, and no definition holds it', async () => {

@@ -108,7 +108,7 @@ test('rooms.json allows no import that is not used', () => {
   expect(unused).toEqual([])
 })
 
-test.each(['schemas', 'collector', 'test'])(
+test.each(['schemas', 'pixel', 'collector', 'test'])(
   'no file of %s imports itself by way of others',
   (folder) => {
     const imports = new Map<string, Import[]>()
@@ -133,9 +133,9 @@ function membersOf({ file, target }: Import): { folder: string; from: string; to
   return { folder: a.slice(0, depth).join(sep), from: a[depth]!, to: b[depth]! }
 }
 
-test('in no folder of the collector and of schemas do files and subfolders import each other in a circle', () => {
+test('in no folder of the collector, of the pixel and of schemas do files and subfolders import each other in a circle', () => {
   const folders = new Map<string, Map<string, Set<string>>>()
-  for (const { folder, from, to } of ['schemas', 'collector']
+  for (const { folder, from, to } of ['schemas', 'pixel', 'collector']
     .flatMap(importsBelow)
     .map(membersOf)) {
     if (from === to) continue

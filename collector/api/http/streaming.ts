@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import { replacePipe } from '../../platform/nodeInternals/replacePipe.ts'
 
 /**
  * Returns a signal that aborts when the response is complete or the connection is closed, even before this
@@ -48,12 +49,7 @@ const sources = new WeakMap<Readable, Pieces>()
 export function streamOf(pieces: Pieces): Readable {
   const iterator = pieces[Symbol.asyncIterator]()
   const stream = Readable.from({ [Symbol.asyncIterator]: () => iterator }, streaming)
-  // A stream's own pipe reads ahead, so this one sends piece by piece.
-  stream.pipe = (destination, { end = true } = {}) => {
-    if (end) stream.once('end', () => destination.end())
-    void send(stream, iterator, destination)
-    return destination
-  }
+  replacePipe(stream, (destination) => void send(stream, iterator, destination))
   sources.set(stream, pieces)
   return stream
 }

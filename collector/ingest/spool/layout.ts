@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 /** The tables that ingest writes: each has a spool in every worker and one shipper. */
 export const spooledTables = ['events', 'rejected_events', 'identity_links'] as const
@@ -11,18 +11,6 @@ interface TableDirectory {
   path: string
 }
 
-/**
- * Maps directory names to tables. The path is `<spool>/<worker>/<table>`; the first version used
- * `<spool>/<table>`, two of them with other names.
- */
-const tables: Readonly<Record<string, SpooledTable>> = {
-  events: 'events',
-  rejected_events: 'rejected_events',
-  identity_links: 'identity_links',
-  rejected: 'rejected_events',
-  links: 'identity_links',
-}
-
 /** Returns the top-level directories of a spool: one for each worker, including those of earlier starts. */
 export const spoolParts = (spoolDirectory: string): string[] =>
   existsSync(spoolDirectory)
@@ -31,17 +19,15 @@ export const spoolParts = (spoolDirectory: string): string[] =>
         .map(({ name }) => join(spoolDirectory, name))
     : []
 
-/** Returns all directories of segments in a part of a spool, from any version. */
+/** Returns the directories of segments in a part of a spool: `<spool>/<worker>/<table>`. */
 export function tableDirectories(part: string): TableDirectory[] {
-  const own = tableOf(part)
-  if (own) return [{ table: own, path: part }]
   return spoolParts(part).flatMap((path) => {
     const table = tableOf(path)
     return table ? [{ table, path }] : []
   })
 }
 
-/** Returns files in a spool that no version up to this one creates, and that are not shipped. */
+/** Returns files in a spool that this version does not create, and that are not shipped. */
 export function unknownFiles(spoolDirectory: string): string[] {
   if (!existsSync(spoolDirectory)) return []
   const known = new Set(
@@ -57,7 +43,5 @@ export function unknownFiles(spoolDirectory: string): string[] {
     .map(({ parentPath, name }) => join(parentPath, name))
 }
 
-const tableOf = (path: string): SpooledTable | undefined => {
-  const name = path.slice(path.lastIndexOf('/') + 1)
-  return Object.hasOwn(tables, name) ? tables[name] : undefined
-}
+const tableOf = (path: string): SpooledTable | undefined =>
+  spooledTables.find((table) => table === basename(path))

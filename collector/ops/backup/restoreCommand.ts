@@ -1,12 +1,11 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { isSharded } from '../../platform/clickhouse/cluster.ts'
-import { appliedOf } from '../../platform/clickhouse/migrate.ts'
+import { requireUpgradable as requireClickHouse } from '../../platform/clickhouse/migrate.ts'
 import { noteShardSet } from '../../platform/clickhouse/shardSet.ts'
 import { counted } from '../../platform/counted.ts'
 import { lockDirectory } from '../../platform/localStores/lock.ts'
-import { requireUpgradable } from '../../platform/postgres/migrate.ts'
+import { requireUpgradable as requirePostgres } from '../../platform/postgres/migrate.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
 import {
   beginRestore,
@@ -40,7 +39,6 @@ export async function restore(
   directory: string | undefined,
   { backup: id, check = false }: Options,
 ): Promise<void> {
-  refuseOldFormat(directory)
   const store = await openObjectStore(config, directory)
   try {
     const backup = await findBackup(store, id)
@@ -63,18 +61,10 @@ export async function restore(
   }
 }
 
-/** Throws StartError for a backup from before backups had several versions. */
-function refuseOldFormat(directory: string | undefined): void {
-  if (directory !== undefined && existsSync(join(directory, 'manifest.json')))
-    throw new StartError(
-      `${directory} is a backup in the format of an earlier version: restore it with the version that wrote it, upgrade, and back up again`,
-    )
-}
-
 function requireKnownSchema({ version, postgres, clickhouse }: Manifest): void {
   try {
-    requireUpgradable(postgres.migrations)
-    for (const names of Object.values(clickhouse.migrations)) appliedOf(names)
+    requirePostgres(postgres.migrations)
+    for (const names of Object.values(clickhouse.migrations)) requireClickHouse(names)
   } catch (error) {
     if (error instanceof StartError) error.message += `. Footfall ${version} wrote the backup`
     throw error

@@ -3,6 +3,7 @@
  * guides. Also writes the clients' types into the sources. `--operations` (`npm run client:operations`) writes
  * api/client/operations.ts as well, which Git has.
  */
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +12,7 @@ import { build, stop } from 'esbuild'
 import { buildPixel } from '../../../pixel/build.mjs'
 import { buildDashboard } from '../../dashboard/build.mjs'
 import { newDraft, publish } from './builds.mjs'
-import { handOver, run } from './node.mjs'
+import { handOver } from './node.mjs'
 
 const at = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 
@@ -61,6 +62,8 @@ export async function buildAll({ writesOperations = false } = {}) {
     entryPoints: [at('collector/api/client/index.ts')],
     outdir: join(draft, 'client'),
     bundle: true,
+    // Without the comments of operations.ts.
+    minifyWhitespace: true,
     platform: 'neutral',
     format: 'esm',
     target: 'es2022',
@@ -68,11 +71,10 @@ export async function buildAll({ writesOperations = false } = {}) {
   })
   await buildPixel({ outDir: join(draft, 'pixel') })
   await buildDashboard({ outDir: join(draft, 'dashboard') })
-  await run(process.execPath, [
-    at('collector/ops/launch/generate.mjs'),
-    join(draft, 'collector/describeApi.js'),
-    ...(writesOperations ? ['--operations'] : []),
-  ])
+  const generator = at('collector/ops/launch/generate.mjs')
+  const described = join(draft, 'collector/describeApi.js')
+  const options = writesOperations ? ['--operations'] : []
+  execFileSync(process.execPath, [generator, described, ...options], { stdio: 'inherit' })
   await copyFile(at('collector/api/client/client.d.ts'), join(draft, 'client/index.d.ts'))
   await copyFile(at('collector/api/client/api.d.ts'), join(draft, 'client/api.d.ts'))
   // Otherwise esbuild's helper process would run as long as this process, which may become the service.

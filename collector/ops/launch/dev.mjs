@@ -50,7 +50,7 @@ async function restart() {
   try {
     await buildAll()
   } catch {
-    // esbuild has already printed the error.
+    // The build has already printed the error.
     return
   }
   console.log('A source file changed: restarting…')

@@ -2,9 +2,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { companyFields, eventColumns, type Field, profileFields } from '../../../schemas/fields.ts'
-import { appliedMigrations } from '../appliedMigrations.ts'
+import { requireKnownMigrations } from '../knownMigrations.ts'
 import { StartError } from '../startError.ts'
-import { base, keeperFolder } from './baseMigrations.ts'
 import type { ClickHouse } from './client.ts'
 import { type ClickHouseAddress, eventsTable, isReplicated, isSharded } from './cluster.ts'
 import { columnDefinition, syncColumns } from './columns.ts'
@@ -69,11 +68,11 @@ export async function makeTablesOf(
   database: string,
   names: readonly string[],
 ): Promise<void> {
-  const meant = appliedOf(names)
+  requireUpgradable(names)
   const nodes = openNodes(address, database)
   try {
     await onEach(nodes, ({ url }) => makeDatabase(url, database))
-    await runMigrations(nodes, address, (name) => meant.has(name))
+    await runMigrations(nodes, address, (name) => names.includes(name))
   } catch (error) {
     throw isAccessDenied(error) ? lacksGrant(error) : error
   } finally {
@@ -158,12 +157,9 @@ export const migrationNames = (): string[] =>
     .filter((file) => file.endsWith('.sql'))
     .sort()
 
-/**
- * Returns the migrations of this version that a server with these `recorded` names already has. Throws
- * StartError if this version cannot upgrade the server.
- */
-export const appliedOf = (recorded: Iterable<string>): Set<string> =>
-  appliedMigrations({ store: 'ClickHouse', names: migrationNames(), base }, recorded)
+/** Throws StartError if this version cannot upgrade a server with these migrations. */
+export const requireUpgradable = (names: Iterable<string>): void =>
+  requireKnownMigrations('ClickHouse', migrationNames(), names)
 
 /**
  * Marks the table of a server's own events in a migration. A statement with this mark changes only that
@@ -173,32 +169,22 @@ const eventsMark = '{events}'
 
 /**
  * Returns the statements of a migration for a shard: all for the first shard, only those about events for
- * others.
+ * others. Keeper has the tables of a migration in a folder with its name.
  */
 export const migrationStatements = (
   name: string,
   address: ClickHouseAddress,
   shard: number,
 ): string[] =>
-  statementsFor(readSchemaFile(`migrations/${name}`), address, shard, (table) =>
-    keeperFolder(name, table),
-  )
-
-/** Returns the statements of `sql` for a shard; `folderOf` returns the folder of a table in Keeper. */
-export const statementsFor = (
-  sql: string,
-  address: ClickHouseAddress,
-  shard: number,
-  folderOf: (table: string) => string,
-): string[] =>
-  statementsOf(sql, tableValues)
+  statementsOf(readSchemaFile(`migrations/${name}`), tableValues)
     .filter((statement) => shard === 0 || statement.includes(eventsMark))
     .map((statement) => statement.replaceAll(eventsMark, eventsTable(address)))
-    .map((statement) => (isReplicated(address) ? replicated(statement, folderOf) : statement))
+    .map((statement) =>
+      isReplicated(address) ? replicated(statement, name.replace(/\.sql$/, '')) : statement,
+    )
 
 /**
- * Runs each migration on every server before the next one, so all replicas are created by the same steps. If
- * a server already has the schema of a migration, the migration is recorded without being run.
+ * Runs each migration on every server before the next one, so all replicas are created by the same steps.
  */
 async function runMigrations(
   nodes: readonly SchemaNode[],
@@ -208,13 +194,13 @@ async function runMigrations(
   const names = migrationNames().filter(isMeant)
   const found = await onEach(nodes, async ({ clickhouse }) => {
     const recorded = await recordedMigrations(clickhouse)
-    return { recorded, applied: appliedOf(recorded) }
+    requireUpgradable(recorded)
+    return recorded
   })
   for (const name of names) {
     await onEach(nodes, async (node) => {
-      const { recorded, applied } = found[nodes.indexOf(node)]!
-      if (recorded.has(name)) return
-      const statements = applied.has(name) ? [] : migrationStatements(name, address, node.shard)
+      if (found[nodes.indexOf(node)]!.has(name)) return
+      const statements = migrationStatements(name, address, node.shard)
       for (const sql of statements) await node.clickhouse.command({ sql, params: {} })
       if (isReplicated(address) && statements.some(altersLater))
         await untilAltered(node.clickhouse, eventsTable(address))

@@ -9,7 +9,6 @@ import {
 } from './cluster.ts'
 import { requireCluster } from './distributed.ts'
 import {
-  appliedOf,
   closeNodes,
   hostOf,
   makeDatabase,
@@ -17,6 +16,7 @@ import {
   migrationNames,
   onEach,
   openNodes,
+  requireUpgradable,
 } from './migrate.ts'
 import { noteShardSet, requireShardSet } from './shardSet.ts'
 
@@ -87,11 +87,12 @@ async function findAway(cluster: Cluster, name: string): Promise<string[]> {
           sql: `SELECT name FROM ${name}.migrations`,
           params: {},
         })
-        const applied = appliedOf(rows.map((row) => row.name))
+        const recorded = new Set(rows.map((row) => row.name))
+        requireUpgradable(recorded)
         return {
           shard,
           isAway: false,
-          isCurrent: migrationNames().every((migration) => applied.has(migration)),
+          isCurrent: migrationNames().every((migration) => recorded.has(migration)),
         }
       } catch (error) {
         if (isUnavailable(error))

@@ -21,12 +21,12 @@ export const syncReplica = (clickhouse: ClickHouse, table: string): Promise<void
   clickhouse.command({ sql: `SYSTEM SYNC REPLICA ${table}`, params: {} })
 
 /**
- * Converts a CREATE TABLE statement to the replicated engine, with a path in Keeper that contains the table's
+ * Converts a CREATE TABLE statement to the replicated engine, with a path in Keeper that contains the
  * folder. A table that replaces another one needs another folder, because both exist for a moment. Insert
  * tokens are kept for longer than any outage. A table without tokens on one server also has none here. By
  * default, ClickHouse would keep them, and would skip rows that are written again after their deletion.
  */
-export function replicated(statement: string, folderOf: (table: string) => string): string {
+export function replicated(statement: string, folder: string): string {
   const table = /^CREATE (?:OR REPLACE )?TABLE (?:IF NOT EXISTS )?(\w+)/.exec(statement)?.[1]
   const engine = /\bENGINE = (\w*MergeTree)(?:\(([^)]*)\))?/
   if (!table || !engine.test(statement)) return statement
@@ -36,7 +36,7 @@ export function replicated(statement: string, folderOf: (table: string) => strin
     `replicated_deduplication_window_seconds = ${rememberedSeconds}`,
   ].join(', ')
   const made = statement.replace(engine, (_, name: string, given?: string) => {
-    const path = `'/clickhouse/tables/{database}/{shard}/${folderOf(table)}/${table}'`
+    const path = `'/clickhouse/tables/{database}/{shard}/${folder}/${table}'`
     return `ENGINE = Replicated${name}(${[path, "'{replica}'", ...(given ? [given] : [])].join(', ')})`
   })
   return /^SETTINGS /m.test(made)

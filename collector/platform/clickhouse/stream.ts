@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { buffer, text } from 'node:stream/consumers'
 import zlib from 'node:zlib'
-import { detachBuffer } from '../detachBuffer.ts'
+import { detachReceived } from '../nodeInternals/detachReceived.ts'
 import { ClickHouseRefused } from '../storeErrors.ts'
 import { traceHeaders } from '../traceContext.ts'
 import type {
@@ -14,20 +14,9 @@ import type {
   ResultStream,
 } from './client.ts'
 
-/** Detaches each received buffer, because Node's parser has already copied the body out of it. */
-function givingBack<A extends HttpAgent>(agent: A): A {
-  const connect = agent.createConnection.bind(agent)
-  agent.createConnection = (...given) => {
-    const socket = connect(...given)
-    socket?.on('data', (bytes: Buffer) => process.nextTick(detachBuffer, bytes))
-    return socket
-  }
-  return agent
-}
-
 const agents = {
-  'http:': givingBack(new HttpAgent({ keepAlive: true, maxSockets: 64 })),
-  'https:': givingBack(new HttpsAgent({ keepAlive: true, maxSockets: 64 })),
+  'http:': detachReceived(new HttpAgent({ keepAlive: true, maxSockets: 64 })),
+  'https:': detachReceived(new HttpsAgent({ keepAlive: true, maxSockets: 64 })),
 }
 
 /**

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { appliedMigrations, type Migrations } from '../appliedMigrations.ts'
+import { requireKnownMigrations } from '../knownMigrations.ts'
 import { packageRoot } from '../paths.ts'
-import { base } from './baseMigrations.ts'
 import { requireGrants } from './grants.ts'
 import type { Postgres } from './pool.ts'
 import type { Queryable } from './transaction.ts'
@@ -33,20 +32,18 @@ export async function migratePostgres(postgres: Postgres): Promise<void> {
 }
 
 /** Throws StartError if this version cannot upgrade a database with these migrations. */
-export const requireUpgradable = (names: readonly string[]): void => {
-  appliedMigrations(ourMigrations(), names)
-}
+export const requireUpgradable = (names: Iterable<string>): void =>
+  requireKnownMigrations('PostgreSQL', migrationNames(), names)
 
 /**
  * Creates the tables of these migrations in an empty database. A later migratePostgres applies the rest.
  * Throws StartError if this version cannot upgrade such a database.
  */
 export async function makeTablesOf(client: Queryable, names: readonly string[]): Promise<void> {
-  const meant = appliedMigrations(ourMigrations(), names)
-  await applyMigrations(client, (name) => meant.has(name))
+  requireUpgradable(names)
+  await applyMigrations(client, (name) => names.includes(name))
 }
 
-/** If the database already has the schema of a migration, the migration is recorded without being run. */
 async function applyMigrations(
   client: Queryable,
   isMeant: (name: string) => boolean = () => true,
@@ -56,12 +53,12 @@ async function applyMigrations(
   )
   const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations')
   const recorded = new Set(rows.map(({ name }) => name))
-  const applied = appliedMigrations(ourMigrations(), recorded)
+  requireUpgradable(recorded)
   for (const name of migrationNames().filter(isMeant)) {
     if (recorded.has(name)) continue
-    const record = () => client.query('INSERT INTO migrations (name) VALUES ($1)', [name])
-    if (applied.has(name)) await record()
-    else await apply(client, migrationDirectory, name, record)
+    await apply(client, migrationDirectory, name, () =>
+      client.query('INSERT INTO migrations (name) VALUES ($1)', [name]),
+    )
   }
 }
 
@@ -98,8 +95,6 @@ const sqlFiles = (directory: string): string[] =>
 
 /** The migrations of this version, in order. */
 export const migrationNames = (): string[] => sqlFiles(migrationDirectory)
-
-const ourMigrations = (): Migrations => ({ store: 'PostgreSQL', names: migrationNames(), base })
 
 /** Runs a file, and `note` to record it, in one transaction. */
 async function apply(

@@ -1,13 +1,6 @@
-import { note } from '../queue.ts'
-
 /** The properties of footfall('set', …). The own properties of later custom events override them. */
 export let common: object | undefined
 
 export const set = (properties: object): void => {
   common = { ...common, ...properties }
-}
-
-export const track = (name: string, own?: object): void => {
-  const properties = { ...common, ...own }
-  note('track', () => ({ name, properties }))
 }

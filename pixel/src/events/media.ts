@@ -1,6 +1,6 @@
 import type { CapturedData } from '../../../schemas/captured.ts'
+import { parked } from '../consent.ts'
 import { steps } from '../element.ts'
-import { parked } from '../queue.ts'
 
 /** Records media events. The last reported quarter is stored with the element, for each pixel of a page. */
 export const media = (

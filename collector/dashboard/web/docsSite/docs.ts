@@ -1,6 +1,4 @@
-/**
- * The script of documentation pages: it copies code, searches, and redirects addresses of earlier versions.
- */
+/** The script of documentation pages: it copies code, and searches. */
 import type { Search } from './search.ts'
 
 let search: Promise<Search> | undefined
@@ -13,14 +11,6 @@ const loadSearch = (): Promise<Search> => {
 
 addCopyButtons()
 startSearch()
-if (location.pathname === '/docs' && location.hash) void followOldAnchor(location.hash)
-
-/** Earlier versions had all operations on one page, `/docs`. */
-async function followOldAnchor(hash: string): Promise<void> {
-  if (document.getElementById(hash.slice(1))) return
-  const url = (await loadSearch()).addressOf(hash)
-  if (url) location.replace(url)
-}
 
 function addCopyButtons(): void {
   // Browsers provide the clipboard only to pages on HTTPS and on localhost.

@@ -9,8 +9,6 @@ interface Entry {
 }
 
 export interface Search {
-  /** Returns the address of the page for an anchor of an earlier version. */
-  addressOf(hash: string): string | undefined
   /** Shows results below the field while the user types. */
   attach(input: HTMLInputElement): void
 }
@@ -38,11 +36,6 @@ export async function openSearch(): Promise<Search> {
   const find = (query: string) =>
     index.search(query).slice(0, resultsMax) as unknown as (Entry & { id: number })[]
   return {
-    addressOf: (hash) =>
-      entries.find(({ url }) => url.startsWith('/docs/reference/') && url.endsWith(hash))?.url ??
-      entries
-        .find(({ url }) => url.startsWith(`/docs/reference/${hash.slice(1)}#`))
-        ?.url.replace(/#.*/, ''),
     attach: (input) => attach(input, find),
   }
 }

@@ -8,12 +8,12 @@ ORDER BY hem`
 test('a table of replicas remembers the tokens of inserts that it would remember on one server', () => {
   const path = "'/clickhouse/tables/{database}/{shard}/003_links/links', '{replica}'"
   const long = 'replicated_deduplication_window_seconds = 2592000'
-  expect(replicated(made, () => '003_links')).toBe(`CREATE TABLE IF NOT EXISTS links (hem String)
+  expect(replicated(made, '003_links')).toBe(`CREATE TABLE IF NOT EXISTS links (hem String)
 ENGINE = ReplicatedReplacingMergeTree(${path}, seen_at)
 ORDER BY hem
 SETTINGS replicated_deduplication_window = 0, ${long}`)
   const remembering = `${made}\nSETTINGS non_replicated_deduplication_window = 1000, fsync_after_insert = 1\nAS SELECT 1`
-  expect(replicated(remembering, () => '003_links')).toContain(
+  expect(replicated(remembering, '003_links')).toContain(
     `\nSETTINGS replicated_deduplication_window = 1000, ${long}, non_replicated_deduplication_window = 1000, fsync_after_insert = 1\nAS SELECT 1`,
   )
 })
@@ -23,7 +23,7 @@ test('what makes no table of rows stays as it is', () => {
     'ALTER TABLE links DROP COLUMN a',
     'CREATE TABLE IF NOT EXISTS lines (a Int8)\nENGINE = Null',
   ])
-    expect(replicated(sql, () => '003_links')).toBe(sql)
+    expect(replicated(sql, '003_links')).toBe(sql)
 })
 
 test('one server’s own table of the same rows has the engine without its path', () => {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { openStream } from '../../../collector/platform/clickhouse/stream.ts'
-import { detachBuffer } from '../../../collector/platform/detachBuffer.ts'
+import { openStream } from '../../../../collector/platform/clickhouse/stream.ts'
+import { detachBuffer } from '../../../../collector/platform/nodeInternals/detachBuffer.ts'
 
 const megabyte = 1024 * 1024
 /** Less than the threshold at which the garbage collector starts. */
@@ -37,4 +37,14 @@ test('what was read of an answer is no memory any more, neither the bytes nor wh
     server.closeAllConnections()
     server.close()
   }
+})
+
+test('a buffer that shares its memory keeps it', () => {
+  const pooled = Buffer.from('short')
+  const part = Buffer.alloc(8, 'x').subarray(0, 4)
+  for (const buffer of [pooled, part]) detachBuffer(buffer)
+  expect([pooled.toString(), part.toString()]).toEqual(['short', 'xxxx'])
+  const own = Buffer.alloc(8)
+  detachBuffer(own)
+  expect(own.byteLength).toBe(0)
 })
