@@ -116,6 +116,11 @@ test.each([
   ['after the newest migration', '999_future.sql'],
   // Versions of branches add numbers below those of others.
   ['between the migrations', '188_unknown.sql', '152_unknown.sql'],
+  [
+    'the same file with other statements',
+    '001_collection.sql@000000000000',
+    '001_organizations.sql@000000000000',
+  ],
 ])(
   'a store that another version has migrated is refused, by name: %s',
   async (_, inClickHouse, inPostgres = inClickHouse) => {

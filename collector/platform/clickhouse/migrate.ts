@@ -1,8 +1,7 @@
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { companyFields, eventColumns, type Field, profileFields } from '../../../schemas/fields.ts'
-import { requireKnownMigrations } from '../knownMigrations.ts'
+import { fileOf, migrationsOf, requireKnownMigrations } from '../knownMigrations.ts'
 import { StartError } from '../startError.ts'
 import type { ClickHouse } from './client.ts'
 import { type ClickHouseAddress, eventsTable, isReplicated, isSharded } from './cluster.ts'
@@ -13,7 +12,7 @@ import { isAccessDenied, lacksGrant } from './grants.ts'
 import { collectionNames, saveDictionaryLogin } from './login.ts'
 import { openClickHouse } from './openClickHouse.ts'
 import { syncProfileRows } from './profileRows.ts'
-import { altersLater, replicated, untilAltered } from './replicated.ts'
+import { replicated } from './replicated.ts'
 import { readSchemaFile, schemaDirectory, statementsOf } from './statements.ts'
 import { syncTopics } from './topics.ts'
 
@@ -152,10 +151,7 @@ async function migrate(nodes: readonly SchemaNode[], address: ClickHouseAddress)
 }
 
 /** The migrations of this version, in order. */
-export const migrationNames = (): string[] =>
-  readdirSync(join(schemaDirectory, 'migrations'))
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
+export const migrationNames = (): string[] => migrationsOf(join(schemaDirectory, 'migrations'))
 
 /** Throws StartError if this version cannot upgrade a server with these migrations. */
 export const requireUpgradable = (names: Iterable<string>): void =>
@@ -169,18 +165,18 @@ const eventsMark = '{events}'
 
 /**
  * Returns the statements of a migration for a shard: all for the first shard, only those about events for
- * others. Keeper has the tables of a migration in a folder with its name.
+ * others. Keeper has the tables of a migration in a folder with the name of its file.
  */
 export const migrationStatements = (
   name: string,
   address: ClickHouseAddress,
   shard: number,
 ): string[] =>
-  statementsOf(readSchemaFile(`migrations/${name}`), tableValues)
+  statementsOf(readSchemaFile(`migrations/${fileOf(name)}`), tableValues)
     .filter((statement) => shard === 0 || statement.includes(eventsMark))
     .map((statement) => statement.replaceAll(eventsMark, eventsTable(address)))
     .map((statement) =>
-      isReplicated(address) ? replicated(statement, name.replace(/\.sql$/, '')) : statement,
+      isReplicated(address) ? replicated(statement, fileOf(name).replace(/\.sql$/, '')) : statement,
     )
 
 /**
@@ -202,8 +198,6 @@ async function runMigrations(
       if (found[nodes.indexOf(node)]!.has(name)) return
       const statements = migrationStatements(name, address, node.shard)
       for (const sql of statements) await node.clickhouse.command({ sql, params: {} })
-      if (isReplicated(address) && statements.some(altersLater))
-        await untilAltered(node.clickhouse, eventsTable(address))
       await node.clickhouse.command({
         sql: 'INSERT INTO migrations (name) VALUES ({name:String})',
         params: { name },

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from './client.ts'
 import type { OwnSettings } from './openClickHouse.ts'
 
@@ -49,26 +48,3 @@ const rememberedSeconds = 30 * 86_400
 /** Returns the engine without replication for the engine that a table reports. */
 export const unreplicated = (engine: string): string =>
   engine.replace(/^Replicated(\w*MergeTree)\('[^']*', '[^']*'(?:, )?/, '$1(')
-
-/** Whether a statement ends before replicas have its changes. */
-export const altersLater = (sql: string): boolean => sql.includes('alter_sync = 0')
-
-const pollMs = 100
-const polls = 300
-
-/**
- * Waits up to 30 seconds until a replica has the columns of a statement that `altersLater`. A later start replaces what
- * was created from the earlier columns.
- */
-export async function untilAltered(clickhouse: ClickHouse, table: string): Promise<void> {
-  await clickhouse.command({ sql: `SYSTEM SYNC REPLICA ${table} PULL`, params: {} })
-  for (let poll = 0; poll < polls; poll++) {
-    const [queue] = await clickhouse.rows<{ alters: number }>({
-      sql: `SELECT toUInt32(count()) AS alters FROM system.replication_queue
-            WHERE database = currentDatabase() AND table = {table:String} AND type = 'ALTER_METADATA'`,
-      params: { table },
-    })
-    if (queue!.alters === 0) return
-    await delay(pollMs)
-  }
-}

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { requireKnownMigrations } from '../knownMigrations.ts'
+import { fileOf, migrationsOf, requireKnownMigrations } from '../knownMigrations.ts'
 import { packageRoot } from '../paths.ts'
 import { requireGrants } from './grants.ts'
 import type { Postgres } from './pool.ts'
@@ -56,7 +56,7 @@ async function applyMigrations(
   requireUpgradable(recorded)
   for (const name of migrationNames().filter(isMeant)) {
     if (recorded.has(name)) continue
-    await apply(client, migrationDirectory, name, () =>
+    await apply(client, migrationDirectory, fileOf(name), () =>
       client.query('INSERT INTO migrations (name) VALUES ($1)', [name]),
     )
   }
@@ -94,7 +94,7 @@ const sqlFiles = (directory: string): string[] =>
     .sort()
 
 /** The migrations of this version, in order. */
-export const migrationNames = (): string[] => sqlFiles(migrationDirectory)
+export const migrationNames = (): string[] => migrationsOf(migrationDirectory)
 
 /** Runs a file, and `note` to record it, in one transaction. */
 async function apply(

@@ -48,7 +48,12 @@ CREATE TABLE members (
   last_used_at timestamptz,
   -- Whether the invitation's link was sent by mail, and shown to nobody else.
   invitation_by_mail boolean NOT NULL DEFAULT false,
-  CONSTRAINT members_email_key UNIQUE (organization_id, email)
+  -- Who the member is at the organization's identity provider. Null: has not signed in there.
+  provider_issuer text,
+  provider_subject text,
+  CONSTRAINT members_email_key UNIQUE (organization_id, email),
+  CONSTRAINT members_provider_key UNIQUE (organization_id, provider_issuer, provider_subject),
+  CHECK ((provider_issuer IS NULL) = (provider_subject IS NULL))
 );
 CREATE INDEX members_by_organization ON members (organization_id);
 CREATE INDEX members_by_user ON members (user_id);
@@ -57,11 +62,19 @@ CREATE TABLE projects (
   project_id uuid PRIMARY KEY,
   organization_id uuid NOT NULL REFERENCES organizations ON DELETE CASCADE,
   name text NOT NULL,
+  -- The time zone (IANA) whose days, weeks and months the figures of the project use.
+  time_zone text NOT NULL DEFAULT 'UTC',
+  -- The networks, hosts and paths whose events the project does not store (schemas/ignored.ts).
+  ignored_networks text[] NOT NULL DEFAULT '{}',
+  ignored_hosts text[] NOT NULL DEFAULT '{}',
+  ignored_paths text[] NOT NULL DEFAULT '{}',
   created_at timestamptz NOT NULL DEFAULT now(),
   version integer NOT NULL DEFAULT 1,
   updated_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX projects_by_organization ON projects (organization_id);
+CREATE INDEX projects_with_ignored_traffic ON projects (project_id)
+  WHERE ignored_networks <> '{}' OR ignored_hosts <> '{}' OR ignored_paths <> '{}';
 
 CREATE TABLE project_members (
   project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,

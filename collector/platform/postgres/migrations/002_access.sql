@@ -28,21 +28,25 @@ CREATE TABLE api_keys (
 CREATE INDEX api_keys_by_organization ON api_keys (organization_id);
 CREATE INDEX api_keys_by_maker ON api_keys (created_by_member_id);
 
--- Browsers in which a user is signed in.
+-- Browsers in which a user is signed in. An identity provider speaks for one organization, so its sessions belong to a
+-- member and never to the user of the same address.
 CREATE TABLE sessions (
   session_sha256 bytea PRIMARY KEY,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
-  user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+  user_id uuid REFERENCES users ON DELETE CASCADE,
+  member_id uuid REFERENCES members ON DELETE CASCADE,
   -- Names the session where the user ends it.
   session_id uuid NOT NULL DEFAULT gen_random_uuid() UNIQUE,
   -- To the minute.
   last_used_at timestamptz NOT NULL DEFAULT now(),
   -- The browser's User-Agent and address at sign-in. Null: not recorded.
   user_agent text,
-  address text
+  address text,
+  CHECK ((user_id IS NULL) <> (member_id IS NULL))
 );
 CREATE INDEX sessions_by_user ON sessions (user_id);
+CREATE INDEX sessions_by_member ON sessions (member_id);
 
 -- Links with which a user sets a new password. Only a user's newest link is valid, once, until it expires.
 CREATE TABLE password_resets (
@@ -78,6 +82,41 @@ CREATE TABLE email_changes (
   expires_at timestamptz NOT NULL
 );
 
+-- How an organization's members sign in through its own identity provider (OpenID Connect).
+CREATE TABLE single_sign_on (
+  organization_id uuid PRIMARY KEY REFERENCES organizations ON DELETE CASCADE,
+  -- What people enter on the sign-in page to reach this provider.
+  sign_in_name text NOT NULL UNIQUE,
+  provider_name text NOT NULL,
+  issuer text NOT NULL,
+  client_id text NOT NULL,
+  -- Sealed for "single_sign_on:ORGANIZATION_ID".
+  client_secret text NOT NULL,
+  -- The provider speaks only for addresses of these domains.
+  email_domains text[] NOT NULL,
+  group_claim text NOT NULL,
+  -- [{ "group", "role" }]
+  group_roles jsonb NOT NULL,
+  -- The role of people in none of these groups. Null: they may not sign in.
+  default_role text CHECK (default_role IN ('admin', 'member')),
+  -- Whether passwords no longer open the organization, except for its emergency owner.
+  required boolean NOT NULL,
+  -- The owner who always may sign in with a password.
+  emergency_member_id uuid NOT NULL REFERENCES members,
+  version integer NOT NULL DEFAULT 1,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX single_sign_on_by_emergency_member ON single_sign_on (emergency_member_id);
+
+-- Sign-ins that a browser has begun at a provider. Each row is used once.
+CREATE TABLE provider_sign_ins (
+  state_sha256 bytea PRIMARY KEY,
+  organization_id uuid NOT NULL REFERENCES single_sign_on ON DELETE CASCADE,
+  expires_at timestamptz NOT NULL
+);
+CREATE INDEX provider_sign_ins_by_organization ON provider_sign_ins (organization_id);
+
 -- Secrets that the service generates and all its processes share, such as the key of legacy tokens.
 CREATE TABLE service_secrets (
   name text PRIMARY KEY,
@@ -90,6 +129,14 @@ CREATE UNLOGGED TABLE rate_limits (
   -- Theoretical arrival time: when the bucket will be full, in seconds of this server's clock.
   arrival double precision NOT NULL
 ) WITH (fillfactor = 50);
+
+-- The exclusive right to work that takes longer than a transaction should: the holder renews its row until it ends.
+-- After `expires_at` another process may take it over, with a token of its own.
+CREATE TABLE leases (
+  name text PRIMARY KEY,
+  token uuid NOT NULL,
+  expires_at timestamptz NOT NULL
+);
 
 -- Changes that members and operators made. Entries remain after their objects are deleted.
 CREATE TABLE audit_log (

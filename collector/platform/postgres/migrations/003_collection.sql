@@ -19,6 +19,18 @@ CREATE TABLE pixels (
 );
 CREATE INDEX pixels_by_project ON pixels (project_id);
 
+-- What custom events of a project should look like.
+CREATE TABLE tracking_plans (
+  project_id uuid PRIMARY KEY REFERENCES projects ON DELETE CASCADE,
+  on_violation text NOT NULL CHECK (on_violation IN ('mark', 'reject')),
+  on_unplanned text NOT NULL CHECK (on_unplanned IN ('accept', 'mark', 'reject')),
+  -- By name: { "description", "schema" }. As text, which keeps the order of a schema's members.
+  events json NOT NULL,
+  version integer NOT NULL DEFAULT 1,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now()
+);
+
 -- Scripts that pages may have pinned by version: the answer stays the same when the pixel's settings change.
 CREATE TABLE pixel_scripts (
   pixel_id uuid NOT NULL REFERENCES pixels ON DELETE CASCADE,
@@ -58,7 +70,9 @@ CREATE TABLE collectors (
   reported_at timestamptz NOT NULL DEFAULT now(),
   -- All events that the collector accepted earlier are in ClickHouse, and none of its dead letters is about a person
   -- whose erasure was requested earlier.
-  erased_until_ms bigint NOT NULL DEFAULT 0
+  erased_until_ms bigint NOT NULL DEFAULT 0,
+  -- When the collector stopped after everything that it had received was in ClickHouse; null while it may receive more.
+  released_at timestamptz
 );
 
 -- One collector at a time ships events. This row counts the turns and names the collector that has not ended its turn.
@@ -77,6 +91,37 @@ CREATE TABLE shipped_ids (
 );
 -- Hashes cannot be compressed.
 ALTER TABLE shipped_ids ALTER COLUMN hashes SET STORAGE EXTERNAL;
+
+-- The replicated event log (collector/ingest/nats). One consumer at a time owns a partition, until `expires_at`.
+CREATE TABLE event_log_partitions (
+  stream text PRIMARY KEY,
+  -- When NATS created the stream: the positions of another stream of the same name mean nothing.
+  stream_created text NOT NULL DEFAULT '',
+  -- Null after an orderly release: no insert of the previous owner runs.
+  owner uuid,
+  -- The fencing token: it grows with each owner, and each commit names it.
+  token bigint NOT NULL DEFAULT 0,
+  expires_at timestamptz NOT NULL DEFAULT '-infinity',
+  -- ClickHouse has all messages up to this position.
+  committed bigint NOT NULL DEFAULT 0,
+  -- The earliest time of receipt, epoch milliseconds, of committed rows that ClickHouse may have lost in a crash.
+  doubtful_from_ms double precision,
+  -- The start times of ClickHouse's servers, seconds since 1970, that have all committed messages of the partition. While
+  -- the same servers run, a new owner need not search for the rows.
+  clickhouse_starts jsonb
+);
+
+-- The machines that consume. Each takes an equal share of the partitions.
+CREATE TABLE event_log_consumers (
+  consumer_id uuid PRIMARY KEY,
+  seen_at timestamptz NOT NULL
+);
+
+-- The number of partitions of each log. It may grow when all partitions are consumed.
+CREATE TABLE event_logs (
+  prefix text PRIMARY KEY,
+  partitions integer NOT NULL CHECK (partitions BETWEEN 1 AND 256)
+);
 
 -- The shards of ClickHouse that hold events, in order. A start with other shards is refused.
 CREATE TABLE clickhouse_shards (

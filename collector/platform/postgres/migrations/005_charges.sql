@@ -8,7 +8,19 @@ CREATE TABLE billing_accounts (
   -- The most that a calendar month (UTC) may cost. Null: no limit.
   monthly_micros bigint CHECK (monthly_micros >= 0),
   -- Null: usage is not reported to Stripe.
-  stripe_customer_id text
+  stripe_customer_id text,
+  -- Only operators set it. Null: FOOTFALL_FREE_ANSWERS_PER_DAY.
+  free_answers_per_day bigint CHECK (free_answers_per_day >= 0)
+);
+
+-- The free answers about people that an organization received on a UTC day: one row for each question, however often it
+-- was asked. Past days are deleted.
+CREATE TABLE free_answers (
+  organization_id uuid NOT NULL REFERENCES organizations ON DELETE CASCADE,
+  day date NOT NULL,
+  -- sha256 of the question.
+  question bytea NOT NULL,
+  PRIMARY KEY (organization_id, day, question)
 );
 
 CREATE TABLE project_budgets (
@@ -67,9 +79,12 @@ CREATE TABLE ledger (
   day date NOT NULL,
   at timestamptz NOT NULL,
   -- sha256 of the request and its Idempotency-Key.
-  idempotency bytea
+  idempotency bytea,
+  -- The API request that a charge belongs to, if it has an id of its own: each chunk of an export is a charge.
+  for_request uuid
 );
 CREATE UNIQUE INDEX ledger_charges ON ledger (request_id) WHERE kind = 'charge';
+CREATE INDEX ledger_of_request ON ledger (for_request) WHERE for_request IS NOT NULL;
 CREATE INDEX ledger_refunds ON ledger (request_id) WHERE kind = 'refund';
 -- Lists an organization's charges, newest first, for the log of requests.
 CREATE INDEX ledger_charges_by_time ON ledger (organization_id, at DESC, request_id DESC) WHERE kind = 'charge';

@@ -39,8 +39,11 @@ CREATE TABLE list_imports (
   completed_at timestamptz,
   -- The collector that has the upload on its disk, and so is the only one that can import it. Null: any collector.
   collector_id uuid,
-  -- How many members the import added. How many of them the identity graph knows is sold, so it is not counted here.
+  -- How many members the import added, and how many of these a lookup returns.
   rows_added bigint NOT NULL DEFAULT 0,
+  rows_matched bigint NOT NULL DEFAULT 0,
+  -- From when answers show rows_matched: later than the end of the import if the allowance of free answers was used up.
+  numbers_from timestamptz NOT NULL DEFAULT now(),
   CHECK (rows_total = rows_added + rows_duplicate + rows_rejected)
 );
 CREATE INDEX list_imports_by_list ON list_imports (list_id, import_id);
@@ -116,7 +119,10 @@ CREATE TABLE audience_builds (
   -- Whether intent decides who is in the build. It selects the meter.
   is_predictive boolean NOT NULL DEFAULT false,
   -- A build that a run still sends keeps its members until then, although reads no longer return it.
-  members_kept_until timestamptz
+  members_kept_until timestamptz,
+  -- From when answers show the count and the bucket counts: midnight UTC if the allowance of free answers was used up,
+  -- unless the build is read before.
+  numbers_from timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX audience_builds_by_audience ON audience_builds (audience_id, number DESC);
 CREATE INDEX audience_builds_waiting ON audience_builds (number) WHERE status IN ('pending', 'unloading');

@@ -50,6 +50,9 @@ CREATE TABLE exports (
   -- Field of the destination → field of Footfall, in the order of the keys. Null: the destination's default fields.
   mapping json,
   schedule text NOT NULL DEFAULT 'manual' CHECK (schedule IN ('manual', 'hourly', 'daily')),
+  -- Most records that the scheduled runs charge on a UTC day, and the day of the last notice that it was reached.
+  daily_records_max bigint NOT NULL DEFAULT 1000000 CHECK (daily_records_max >= 0),
+  daily_max_noted_on date,
   version integer NOT NULL DEFAULT 1,
   created_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now(),
@@ -73,8 +76,6 @@ CREATE TABLE export_runs (
   mapping json,
   status text NOT NULL DEFAULT 'pending'
     CHECK (status IN ('pending', 'running', 'parked', 'completed', 'failed')),
-  -- How many records the run has to send. Null until the exported list has been read.
-  records_expected bigint,
   records_exported bigint NOT NULL DEFAULT 0,
   records_failed bigint NOT NULL DEFAULT 0,
   records_duplicated bigint NOT NULL DEFAULT 0,
@@ -89,7 +90,7 @@ CREATE TABLE export_runs (
   resumes_at timestamptz,
   -- Why the run stopped sending: the remaining records fail with this reason. And what would make them succeed.
   stop_reason text,
-  stop_class text CHECK (stop_class IN ('retry', 'mend', 'never')),
+  stop_class text CHECK (stop_class IN ('retry', 'needs_action', 'never')),
   -- Who is charged: the key or member that requested the run, or the export itself.
   requested_by uuid NOT NULL,
   is_project_key boolean NOT NULL,
@@ -101,7 +102,11 @@ CREATE TABLE export_runs (
   -- even if the run stops.
   chunk_sent boolean NOT NULL DEFAULT false,
   -- Why a parked run waits: its `error` while it is parked.
-  park_reason text
+  park_reason text,
+  -- The API request that started the run.
+  request_id uuid,
+  -- From when answers show the counters: later than the request if the allowance of free answers was used up.
+  numbers_from timestamptz NOT NULL DEFAULT now()
 );
 CREATE UNIQUE INDEX export_runs_unfinished ON export_runs (export_id)
   WHERE status IN ('pending', 'running', 'parked');
@@ -118,7 +123,7 @@ CREATE TABLE export_outcomes (
   record text NOT NULL,
   reason text NOT NULL,
   -- Of failed records: they may succeed when retried, only after somebody corrects something, or never.
-  class text CHECK (class IN ('retry', 'mend', 'never')),
+  class text CHECK (class IN ('retry', 'needs_action', 'never')),
   -- Whether the record was charged although it failed. A retry does not charge it again.
   is_charged boolean NOT NULL,
   PRIMARY KEY (run_id, key)
@@ -221,5 +226,103 @@ CREATE TABLE outbox_mails (
   recipient text NOT NULL,
   subject text NOT NULL,
   body text NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now()
+  created_at timestamptz NOT NULL DEFAULT now(),
+  -- When the mail server last refused the mail. Mails that were never tried are sent first, so that refused ones, which
+  -- are tried again for days, do not delay them.
+  tried_at timestamptz
+);
+
+-- Rules that report when a person visits.
+CREATE TABLE visit_alerts (
+  visit_alert_id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  name text NOT NULL,
+  -- { "kind", "hem" | "company_domain" | "filter" | "audience_id" } (activation/visitAlerts/visitAlertSchemas.ts)
+  match jsonb NOT NULL,
+  -- The tier of the message, which is charged on the meter of that tier.
+  tier text NOT NULL,
+  active boolean NOT NULL DEFAULT true,
+  -- Who gets the mails.
+  member_ids uuid[] NOT NULL DEFAULT '{}',
+  -- Sealed for "alert:VISIT_ALERT_ID". Null: nothing is posted to a chat.
+  chat_url text,
+  -- Events that were received earlier are matched. Visits with a verified link (signed by the site, loaded, or of the
+  -- operator's graph) and with an unsigned one, which anybody can forge, have positions and caps of their own.
+  checked_until timestamptz NOT NULL DEFAULT now(),
+  unverified_checked_until timestamptz NOT NULL DEFAULT now(),
+  -- Most unverified visitors a day that are charged, and reported like verified ones.
+  unverified_charges_max integer NOT NULL DEFAULT 0 CHECK (unverified_charges_max >= 0),
+  -- Why nothing is sent now. It never depends on visits. Null: messages are sent.
+  paused_by text CHECK (paused_by IN ('budget_exceeded', 'platform_cap_exceeded')),
+  last_sent_at timestamptz,
+  -- When the rule was last matched, or failed. A rule that takes long, or always fails, is then the last one of the next
+  -- pass, even if it has not reached the present. Null: never.
+  tried_at timestamptz,
+  version integer NOT NULL DEFAULT 1,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX visit_alerts_by_project ON visit_alerts (project_id, created_at);
+
+-- The people whom a rule has reported or is reporting: each once on a UTC day by each kind of link. Deleted after seven
+-- days.
+CREATE TABLE visit_alert_matches (
+  -- Also the id of the message.
+  match_id uuid PRIMARY KEY,
+  visit_alert_id uuid NOT NULL REFERENCES visit_alerts ON DELETE CASCADE,
+  -- A digest of the person, the project and the day.
+  person_key uuid NOT NULL,
+  day date NOT NULL,
+  -- The first event that matched. Null after the message was written or dropped.
+  event_id uuid,
+  ts_millis bigint NOT NULL,
+  leased_until timestamptz,
+  is_verified boolean NOT NULL DEFAULT true,
+  -- Whether the match is charged and reported with identity data. False: as a claim, free and without such data.
+  is_charged boolean NOT NULL DEFAULT true,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  UNIQUE (visit_alert_id, person_key, day, is_verified)
+);
+CREATE INDEX visit_alert_matches_waiting ON visit_alert_matches (created_at) WHERE event_id IS NOT NULL;
+CREATE INDEX visit_alert_matches_by_day ON visit_alert_matches (day);
+
+-- Copies of a project's raw events in a customer's bucket, by the hour.
+CREATE TABLE archives (
+  archive_id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  integration_id uuid NOT NULL REFERENCES integrations ON DELETE CASCADE,
+  active boolean NOT NULL DEFAULT true,
+  -- Most records that the archive charges on a UTC day: strangers send events, and it delivers them without being asked.
+  daily_records_max bigint NOT NULL DEFAULT 10000000 CHECK (daily_records_max >= 0),
+  -- The first hour.
+  starts_at timestamptz NOT NULL,
+  -- The hour that is archived next.
+  next_hour timestamptz NOT NULL,
+  -- Why the next hour waits, and the reason in words. Null: it does not wait.
+  paused_by text
+    CHECK (paused_by IN ('budget_exceeded', 'platform_cap_exceeded', 'destination', 'daily_records_max')),
+  paused_reason text,
+  version integer NOT NULL DEFAULT 1,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  -- Two archives would overwrite each other's files.
+  UNIQUE (project_id, integration_id)
+);
+CREATE INDEX archives_by_integration ON archives (integration_id);
+
+-- The files of archives. Each has the events of `hour` that arrived in the turn of `run_hour`.
+CREATE TABLE archive_files (
+  file_id uuid PRIMARY KEY,
+  archive_id uuid NOT NULL REFERENCES archives ON DELETE CASCADE,
+  hour timestamptz NOT NULL,
+  -- 1 for the first file of the hour; the further ones have late events.
+  part integer NOT NULL,
+  run_hour timestamptz NOT NULL,
+  rows bigint NOT NULL,
+  -- Null until the file is in the bucket.
+  bytes bigint,
+  sha256 text,
+  stored_at timestamptz,
+  UNIQUE (archive_id, hour, part),
+  UNIQUE (archive_id, hour, run_hour)
 );

@@ -1,4 +1,4 @@
--- Goals of projects, and who receives their figures. The figures are in ClickHouse.
+-- Goals, saved items, alerts and share links of projects. The figures are in ClickHouse.
 
 -- Events that count as conversions of a project.
 CREATE TABLE analytics_goals (
@@ -22,7 +22,17 @@ CREATE TABLE share_links (
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
   -- To the minute.
-  last_used_at timestamptz
+  last_used_at timestamptz,
+  -- The secret, sealed, so that admins can copy the link again. Null: created without FOOTFALL_SECRET_KEY.
+  sealed_secret text,
+  -- The filter of a segment at the time of creation: later changes of the segment show nobody more.
+  filter text,
+  segment_name text,
+  has_goals boolean NOT NULL DEFAULT false,
+  -- argon2id. Null: no password.
+  password_hash text,
+  -- The origins whose pages may show the link in a frame.
+  embed_origins text[] NOT NULL DEFAULT '{}'
 );
 CREATE INDEX share_links_of_project ON share_links (project_id);
 
@@ -41,3 +51,63 @@ CREATE TABLE summary_subscriptions (
   UNIQUE (project_id, member_id)
 );
 CREATE INDEX summary_subscriptions_of_member ON summary_subscriptions (member_id);
+
+-- Segments, funnels and annotations that the people of a project share. `content` has the fields of the kind.
+CREATE TABLE saved_items (
+  item_id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  -- segment, funnel or annotation
+  kind text NOT NULL,
+  content jsonb NOT NULL,
+  -- The name or e-mail address of the maker at the time of creation.
+  created_by text,
+  version integer NOT NULL DEFAULT 1,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX saved_items_of_project ON saved_items (project_id, kind);
+
+-- Conditions of a project's figures that people want to hear of.
+CREATE TABLE alerts (
+  alert_id uuid PRIMARY KEY,
+  project_id uuid NOT NULL REFERENCES projects ON DELETE CASCADE,
+  name text NOT NULL,
+  -- { "kind", "metric", "filter", "goal", "window", "direction", "value" } (analytics/alerts/condition.ts)
+  condition jsonb NOT NULL,
+  active boolean NOT NULL DEFAULT true,
+  -- Who gets the mails.
+  member_ids uuid[] NOT NULL DEFAULT '{}',
+  -- Sealed for "alert:ALERT_ID". Null: nothing is posted to a chat.
+  chat_url text,
+  is_raised boolean NOT NULL DEFAULT false,
+  -- When is_raised changed last, and the value then. Null: never.
+  changed_at timestamptz,
+  -- Of the last check. Null: not checked yet, or nothing to compare with.
+  last_value double precision,
+  last_checked_at timestamptz,
+  version integer NOT NULL DEFAULT 1,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  updated_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX alerts_by_project ON alerts (project_id, created_at);
+
+-- Messages to chats that are still to be sent, of alerts and of rules about visits.
+CREATE TABLE alert_chat_messages (
+  message_id uuid PRIMARY KEY,
+  alert_id uuid REFERENCES alerts ON DELETE CASCADE,
+  visit_alert_id uuid REFERENCES visit_alerts ON DELETE CASCADE,
+  body text NOT NULL,
+  tries integer NOT NULL DEFAULT 0,
+  due_at timestamptz NOT NULL DEFAULT now(),
+  created_at timestamptz NOT NULL DEFAULT now(),
+  CHECK (num_nonnulls(alert_id, visit_alert_id) = 1)
+);
+CREATE INDEX alert_chat_messages_by_due ON alert_chat_messages (due_at);
+CREATE INDEX alert_chat_messages_by_alert ON alert_chat_messages (alert_id);
+CREATE INDEX alert_chat_messages_by_visit_alert ON alert_chat_messages (visit_alert_id);
+
+-- The time zone in which the days of a project were last counted (analytics/counting); UTC without a row.
+CREATE TABLE analytics_counted_zones (
+  project_id uuid PRIMARY KEY REFERENCES projects ON DELETE CASCADE,
+  time_zone text NOT NULL
+);
