@@ -34,7 +34,7 @@ export interface FunnelSteps {
 
 /** Reads steps. Throws 400 that names the step with an invalid filter, or one that is not free. */
 export const readSteps = (steps: readonly string[], withinMs = dayMs): FunnelSteps => ({
-  steps: steps.map((text, index) => readFreeFilters(`steps/${index}`, text)),
+  steps: steps.map((text, index) => readFreeFilters(`steps[${index}]`, text)),
   withinMs,
 })
 

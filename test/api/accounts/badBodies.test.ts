@@ -53,9 +53,9 @@ const routes: [string, Json, [string, Json][]][] = [
       ['role', undefined],
       ['role', 'king'],
       ['projects', id],
-      ['projects.0.project_id', [{ role: 'member' }]],
-      ['projects.0.role', [{ project_id: id, role: 'owner' }]],
-      ['projects.0.more', [{ project_id: id, role: 'admin', more: 1 }]],
+      ['projects[0].project_id', [{ role: 'member' }]],
+      ['projects[0].role', [{ project_id: id, role: 'owner' }]],
+      ['projects[0].more', [{ project_id: id, role: 'admin', more: 1 }]],
     ],
   ],
   [
@@ -224,7 +224,7 @@ test('origins that no browser sends are named by their place', async () => {
       name: 'x',
       allowed_origins,
     })
-    expect([origin, answer.status, answer.parameter]).toEqual([origin, 400, 'allowed_origins.1'])
+    expect([origin, answer.status, answer.parameter]).toEqual([origin, 400, 'allowed_origins[1]'])
   }
   const good = [
     'https://shop.example',
