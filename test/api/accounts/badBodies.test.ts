@@ -179,13 +179,13 @@ describe.each(routes)('%s', (route, good, faults) => {
   const cases = [...faults, ['unknown', 1] as [string, Json]]
 
   test.each(cases)('%s: %j', async (field, value) => {
-    const [top] = field.split('.') as [string]
+    const [top] = field.split(/[.[]/) as [string]
     const answer = await refusal(route, { ...good, [top]: value })
     expect(answer).toEqual({
       status: 400,
       error: 'invalid_parameter',
       parameter: field,
-      message: expect.stringMatching(new RegExp(`^${field.replaceAll('.', '\\.')}: .`)),
+      message: expect.stringMatching(new RegExp(`^${field.replace(/[.[\]]/g, '\\$&')}: .`)),
     })
   })
 
