@@ -33,6 +33,6 @@ export interface FunnelSteps {
 
 /** Reads steps. Throws 400 that names the step with an invalid filter. */
 export const readSteps = (steps: readonly string[], withinMs = dayMs): FunnelSteps => ({
-  steps: steps.map((text, index) => readEventFilters(`steps/${index}`, text)),
+  steps: steps.map((text, index) => readEventFilters(`steps[${index}]`, text)),
   withinMs,
 })

@@ -109,17 +109,17 @@ export const goalsRoutes =
       },
       async ({ principal, body }) => {
         for (const [index, { filter, value }] of body.goals.entries()) {
-          readEventFilters(`goals/${index}/filter`, filter)
+          readEventFilters(`goals[${index}].filter`, filter)
           if (value && !pathIntoEventData(value.property))
             throw invalidParameter(
-              `goals.${index}.value.property`,
+              `goals[${index}].value.property`,
               'must be a path into event_data, such as event_data.properties.total',
             )
         }
         const names = body.goals.map(({ name }) => name)
         const repeated = names.findIndex((name, index) => names.indexOf(name) !== index)
         if (repeated >= 0)
-          throw invalidParameter(`goals/${repeated}/name`, 'is the name of another goal')
+          throw invalidParameter(`goals[${repeated}].name`, 'is the name of another goal')
         const projectId = await projectOf(principal, body.project_id, 'write')
         return inTransaction(postgres, async (client) => {
           await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [

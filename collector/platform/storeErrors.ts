@@ -52,6 +52,29 @@ export const isLostShard = (error: unknown): boolean =>
   (lostShard.has(error.code) ||
     (error.code === readAfterEnd && error.message.includes(ofConnection)))
 
+/** ClickHouse's codes for unreadable rows: a file is truncated, overwritten or missing. */
+const damaged = new Set([
+  32, // ATTEMPT_TO_READ_AFTER_EOF
+  33, // CANNOT_READ_ALL_DATA
+  40, // CHECKSUM_DOESNT_MATCH
+  74, // CANNOT_READ_FROM_FILE_DESCRIPTOR
+  76, // CANNOT_OPEN_FILE
+  87, // CANNOT_SEEK_THROUGH_FILE
+  107, // FILE_DOESNT_EXIST
+  117, // INCORRECT_DATA
+  226, // NO_FILE_IN_DATA_PART
+  228, // BAD_SIZE_OF_FILE_IN_DATA_PART
+  232, // NO_SUCH_DATA_PART
+  246, // CORRUPTED_DATA
+  271, // CANNOT_DECOMPRESS
+  432, // UNKNOWN_CODEC
+  740, // POTENTIALLY_BROKEN_DATA_PART
+])
+
+/** Whether ClickHouse cannot read stored rows. Until an operator repairs them, the same request fails again. */
+export const isDamaged = (error: unknown): boolean =>
+  error instanceof ClickHouseRefused && !isLostShard(error) && damaged.has(error.code)
+
 /** Whether ClickHouse or PostgreSQL was unreachable, so that the same request may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   const { code, message = '' } = error as { code?: unknown; message?: string }

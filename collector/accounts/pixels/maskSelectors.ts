@@ -46,7 +46,7 @@ const reachesOut = /["'\\]|\/\*/
 export function requireSelectors(selectors: readonly string[], parameter: string): void {
   for (const [index, selector] of selectors.entries()) {
     const fault = faultOf(selector)
-    if (fault) throw invalidParameter(`${parameter}.${index}`, fault)
+    if (fault) throw invalidParameter(`${parameter}[${index}]`, fault)
   }
 }
 

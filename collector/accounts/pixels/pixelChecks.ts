@@ -63,7 +63,7 @@ export function requireOrigins(origins: readonly string[]): void {
       : originPattern.test(origin)
     if (!isOrigin) {
       throw invalidParameter(
-        `allowed_origins.${index}`,
+        `allowed_origins[${index}]`,
         'must be an origin such as https://shop.example or http://127.0.0.1:8080',
       )
     }

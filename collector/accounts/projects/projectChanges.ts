@@ -101,7 +101,7 @@ function requireIgnoredTraffic(change: ProjectChange): void {
     for (const [index, entry] of (change[setting] ?? []).entries()) {
       const fault = ignoreFaults[setting](entry)
       if (fault)
-        throw invalidParameter(`${setting}.${index}`, `${fault} (got ${JSON.stringify(entry)})`)
+        throw invalidParameter(`${setting}[${index}]`, `${fault} (got ${JSON.stringify(entry)})`)
     }
   }
 }

@@ -143,8 +143,8 @@ export async function signInUrl(
 }
 
 /**
- * Exchanges the code that a browser came back with, and returns what the provider says of the person: the claims of
- * the ID token, completed from the user info if an address or one of `needed` is missing. The library checks issuer, audience, signature, times, state, nonce and PKCE, and throws.
+ * Exchanges the code that a browser came back with, and returns the claims of the ID token. The user info completes them
+ * if an address or one of `needed` is missing. The library checks issuer, audience, signature, times, state, nonce and PKCE, and throws.
  */
 export async function claimsOf(
   configuration: Configuration,
@@ -173,8 +173,8 @@ const statesAddress = ({ email, email_verified, xms_edov }: Record<string, unkno
   email !== undefined && (email_verified ?? xms_edov) !== undefined
 
 /**
- * The address of one source with what the same source says of it. The two sources may name different addresses, and
- * "verified" of one says nothing of the other.
+ * Returns the address claims of one source. Two sources may name different addresses, so "verified" in one says nothing
+ * about the other.
  */
 const addressClaims = ({ email, email_verified, xms_edov }: Record<string, unknown>) => ({
   email,

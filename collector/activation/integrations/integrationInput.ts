@@ -1,6 +1,6 @@
 import { Compile, type Validator } from 'typebox/compile'
 import { invalidParameter } from '../../api/http/errors.ts'
-import { describeFault, pathOf } from '../../api/http/faultWords.ts'
+import { describeFault, nameOfPath, pathOf } from '../../api/http/faultWords.ts'
 import { errorsOf } from '../../api/http/validation.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
 import { OutboundError } from '../../platform/outbound/outboundError.ts'
@@ -36,8 +36,8 @@ export function requireValid(
     additionalProperties?: string[]
   }
   const [required, unknown] = [requiredProperties[0], additionalProperties[0]]
-  const path = [part, ...(fault ? pathOf(fault) : []), required ?? unknown ?? []].flat().join('.')
-  throw invalidParameter(path, `${wordsOf()} (an integration of the type ${type})`)
+  const path = [part, ...(fault ? pathOf(fault) : []), required ?? unknown ?? []].flat()
+  throw invalidParameter(nameOfPath(path), `${wordsOf()} (an integration of the type ${type})`)
 
   function wordsOf() {
     if (required !== undefined) return 'is required'

@@ -228,7 +228,7 @@ function readOrigin(text: string, index: number): string {
   const isOrigin = origin === text.toLowerCase() && /^https?:\/\/[a-z0-9.:[\]-]+$/.test(origin)
   if (isOrigin) return origin
   throw invalidParameter(
-    `embed_origins/${index}`,
+    `embed_origins[${index}]`,
     'must be an origin such as https://intranet.example, without a path',
   )
 }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { NoSecretKeyError } from '../../platform/outbound/secretBox.ts'
 import { ParentDeleted } from '../../platform/postgres/transaction.ts'
-import { isUnavailable } from '../../platform/storeErrors.ts'
+import { isDamaged, isUnavailable } from '../../platform/storeErrors.ts'
 import {
   ApiError,
   busy,
@@ -23,6 +23,7 @@ declare module 'fastify' {
 }
 
 const storeRetrySeconds = 2
+const damagedRetrySeconds = 60
 /** Errors that the service does not cause. /readyz itself logs why it is not ready. */
 const expected = ['busy', 'not_ready']
 
@@ -124,6 +125,14 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ParentDeleted) return conflict('invalid_state', error.message)
   if (error instanceof NoSecretKeyError) return noSecretKey
   if (isUnavailable(error)) return busy('A database is unavailable. Try again.', storeRetrySeconds)
+  if (isDamaged(error)) {
+    // Errors that are "busy" are not logged, but an operator must repair this one.
+    request.log.error(error)
+    return busy(
+      'The database cannot read a part of the stored data. The operator of the service must repair it. A shorter time window may work.',
+      damagedRetrySeconds,
+    )
+  }
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ApiError(413, 'too_large', 'The body exceeds the size limit of this route.')

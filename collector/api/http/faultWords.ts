@@ -26,6 +26,14 @@ export function describeFault(
   return `${allowed}${givenAt(path, value)}`
 }
 
+/** Returns a path in the notation of `parameter`: `goals[0].value`. */
+export const nameOfPath = (path: readonly string[]): string =>
+  path
+    .map((name, index) =>
+      /^\d+$/.test(name) ? `[${name}]` : `${index === 0 ? '' : '.'}${cut(name)}`,
+    )
+    .join('')
+
 /** Returns the path of names to a violation. */
 export const pathOf = ({ instancePath }: Pick<Fault, 'instancePath'>): string[] =>
   instancePath

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import Format from 'typebox/format'
 import { type ApiError, invalidParameter } from './errors.ts'
-import { cut, describeFault, type Fault, pathOf } from './faultWords.ts'
+import { describeFault, type Fault, nameOfPath, pathOf } from './faultWords.ts'
 
 // PostgreSQL has no year 0, and Date has no leap seconds.
 const isStorable = (text: string) => !text.startsWith('0000') && !Number.isNaN(Date.parse(text))
@@ -155,13 +155,13 @@ function faultOf(
   if (error.keyword === 'required') {
     const { requiredProperties } = error.params as { requiredProperties: string[] }
     return invalidParameter(
-      [...path, requiredProperties[0]].join('.'),
+      nameOfPath([...path, requiredProperties[0]!]),
       `is required in the ${partNames[part] ?? part}`,
     )
   }
   if (error === tooManyMembers) return invalidParameter(part, error.message)
   if (path.length === 0) return invalidParameter(part, 'must be a JSON object')
-  const name = path.map(cut).join('.')
+  const name = nameOfPath(path)
   if (error.keyword === 'boolean') return invalidParameter(name, 'there is no such parameter here')
   const [member] = path as [string]
   if (part === 'querystring' && Array.isArray((value as Record<string, unknown>)[member])) {

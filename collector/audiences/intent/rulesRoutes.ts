@@ -117,7 +117,7 @@ export const rulesRoutes =
 function requirePatterns(rules: readonly Static<typeof Rule>[]): void {
   const empty = rules.findIndex((rule) => rulePatterns.every((name) => rule[name] === undefined))
   if (empty >= 0) {
-    throw invalidParameter(`rules.${empty}`, `requires at least one of ${rulePatterns.join(', ')}`)
+    throw invalidParameter(`rules[${empty}]`, `requires at least one of ${rulePatterns.join(', ')}`)
   }
 }
 

@@ -40,7 +40,7 @@ const config = {
   sampleIds: { list: sampleIdentity.listId, import: sampleIdentity.importId },
   unpacksBody: true,
   refusals: {
-    413: '`too_large`: a file of more than 1 GiB, unpacked, or 50 million lines; an archive that expands more than 100 times; JSON of more than 16 MiB.',
+    413: '`too_large`: a file of more than 1 GiB, unpacked, or 50 million lines. Or an archive that expands more than 100 times, or JSON of more than 16 MiB.',
     429: '`rate_limited`: the organization has 1,000 waiting imports, or 4 GiB of uploads and waiting imports, or exceeds the rate limit.',
     415: '`unsupported_media_type`: send JSON, CSV, NDJSON or a form.',
   },

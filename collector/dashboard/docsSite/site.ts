@@ -11,8 +11,8 @@ import { renderReference } from './reference.ts'
 import { listFile, missingPath, pageFile, placeholders, searchFile } from './siteFiles.ts'
 
 /**
- * Renders the home page, guides, their examples and the reference into the build, for docsPages.ts: a file for each page,
- * the search index, and the list of pages. They contain placeholders of the service's addresses.
+ * Renders the home page, guides, their examples and the reference into the build, for docsPages.ts. It writes a file for
+ * each page, the search index, and the list of pages. They contain placeholders of the service's addresses.
  */
 export function writeSite(document: Document): void {
   const { publicUrl, collectorUrl } = placeholders

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type { Field } from '../../../schemas/fields.ts'
+import { questionOf, requireSameQuestion } from '../../api/http/cursorQuestion.ts'
 import { personFields, readPersonFields } from '../../identity/store/people.ts'
 import type { Filter } from '../query/filter.ts'
 import { readProfileFilters } from '../query/profileFilter.ts'
@@ -13,20 +14,33 @@ export interface ContactPlan {
   readonly limit: number
   /** The key of the last person of the previous page; null on the first. */
   readonly after: string | null
+  /** Of the filters; cursors of others are refused. */
+  readonly question: string
+}
+
+/** The position in a cursor: the key of the last person of a page. */
+export interface ContactCursor {
+  readonly after: string
+  readonly question: string
 }
 
 /**
- * Reads the body of a contact query; `readCursor` returns the key in a cursor. Throws 400 that names the
+ * Reads the body of a contact query; `readCursor` decodes a cursor. Throws 400 that names the
  * member.
  */
 export function readContactBody(
   { filter, select, limit, cursor }: Static<typeof QueryBody>,
-  readCursor: (cursor: string) => string,
+  readCursor: (cursor: string) => ContactCursor,
 ): ContactPlan {
+  const filters = readProfileFilters(filter, personFields, 'person')
+  const question = questionOf(filters)
+  const place = cursor === undefined ? null : readCursor(cursor)
+  if (place) requireSameQuestion(place, question, 'filter')
   return {
-    filters: readProfileFilters(filter, personFields, 'person'),
+    filters,
     fields: readPersonFields(select),
     limit: limit ?? contactLimit.default,
-    after: cursor === undefined ? null : readCursor(cursor),
+    after: place?.after ?? null,
+    question,
   }
 }

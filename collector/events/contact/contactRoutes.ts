@@ -5,15 +5,14 @@ import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import { readPeople } from '../../identity/store/people.ts'
 import type { ReadDeps } from '../query/readDeps.ts'
 import { type ContactRow, contactQuery } from './contactQuery.ts'
-import { type ContactPlan, readContactBody } from './contactRequest.ts'
+import { type ContactCursor, type ContactPlan, readContactBody } from './contactRequest.ts'
 import { describeContact } from './contactSchemas.ts'
 
 /** POST /api/v1/contact/query: people with a business e-mail, by profile fields. */
 export const contactRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    // Cursors contain the key of the last person of a page.
-    const cursors = deps.cursors<string>('contacts')
+    const cursors = deps.cursors<ContactCursor>('contacts')
     app.post(
       '/api/v1/contact/query',
       {
@@ -49,7 +48,9 @@ export const contactRoutes =
           with_business_email: known.length,
           charged,
           meta: chargedMeta('contact', known.length, charged),
-          ...(last && { next_cursor: cursors.write(organizationId, last) }),
+          ...(last && {
+            next_cursor: cursors.write(organizationId, { after: last, question: plan.question }),
+          }),
         }
         reply.type('application/json; charset=utf-8')
         return Buffer.from(`{"results":[${results}],${JSON.stringify(counts).slice(1)}`)

@@ -4,7 +4,7 @@ import { readCompleteUntil } from '../../platform/collectors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { ttlCache } from '../../platform/ttlCache.ts'
 import type { Cursor, RowKey } from './cursor.ts'
-import type { EventsPlan } from './selection.ts'
+import type { CursorPlan, EventsPlan } from './selection.ts'
 import type { Window } from './window.ts'
 
 /**
@@ -43,11 +43,11 @@ const firstId = '00000000-0000-0000-0000-000000000000'
  * Returns the start of the next page, or null after the last page. `next` is the key of the first row after
  * this page. `asked` is the window of the request; a feed reads only the complete part of it.
  */
-export function cursorAfter(plan: EventsPlan, asked: Window, next: RowKey | null): Cursor | null {
-  const { order, window } = plan
+export function cursorAfter(plan: CursorPlan, asked: Window, next: RowKey | null): Cursor | null {
+  const { order, question, window } = plan
   const isFeed = order === 'received'
   const from = next ?? (isFeed ? feedEnd(plan, asked) : null)
-  return from && { order, from, window: isFeed ? asked : window }
+  return from && { order, from, window: isFeed ? asked : window, question }
 }
 
 /**

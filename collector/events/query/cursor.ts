@@ -19,11 +19,13 @@ export interface Cursor {
   readonly order: Order
   readonly from: RowKey
   readonly window: Window
+  /** Of the selection that it continues. */
+  readonly question: string
 }
 
 /** The parameter `cursor` of pages of events. */
 export const CursorOfEvents = Type.String({
   description:
     'next_cursor of the previous page, with the other parameters unchanged. If the request has no window or order, ' +
-    'those of the first page apply. Another order is answered with 400.',
+    'those of the first page apply. Another order, filter, distinct or source is answered with 400.',
 })

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { type Field, fieldNamed, isReadableAt, type Tier } from '../../../schemas/fields.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
+import { readNames } from '../../api/http/nameList.ts'
 
 /** Names separated by commas, without duplicates; readFields and readNames read it. */
 export const FieldList = (description: string) => Type.String({ description })
@@ -18,14 +19,6 @@ export const Distinct = FieldList(
 /** Reads a list of fields. Throws 400 for unknown fields, fields above the tier, and duplicates. */
 export function readFields(parameter: string, list: string, tier: Tier): readonly Field[] {
   return readNames(parameter, list).map((name) => readField(parameter, name, tier))
-}
-
-/** Reads the names of a list. Throws 400 for duplicates. */
-export function readNames(parameter: string, list: string): readonly string[] {
-  const names = list.split(',')
-  const repeated = names.find((name, index) => names.indexOf(name) !== index)
-  if (repeated !== undefined) throw invalidParameter(parameter, `names "${repeated}" twice`)
-  return names
 }
 
 function readField(parameter: string, name: string, tier: Tier): Field {

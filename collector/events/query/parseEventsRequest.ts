@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { fieldsAt, type Tier } from '../../../schemas/fields.ts'
 import type { RequestedScope } from '../../api/access/policy.ts'
 import { strictObject } from '../../api/http/commonSchemas.ts'
+import { questionOf, requireSameQuestion } from '../../api/http/cursorQuestion.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { CsvFormulas } from './csvFormulas.ts'
 import { type Cursor, CursorOfEvents } from './cursor.ts'
@@ -9,7 +10,7 @@ import { Distinct, readFields, Select } from './fieldList.ts'
 import { FilterText, readFilters } from './filter.ts'
 import { type Order, OrderName } from './order.ts'
 import { readScope, type ScopedRequest, scopeQuery } from './scopeQuery.ts'
-import type { EventsPlan, Selection } from './selection.ts'
+import type { CursorPlan, Selection } from './selection.ts'
 import { isAboutSessions } from './sessions.ts'
 import { SourceName, sourceOf } from './source.ts'
 import {
@@ -63,16 +64,19 @@ export function parseEventsRequest(
   tier: Tier,
   nowMs: number,
   readCursor: (cursor: string) => Cursor,
-): ParsedRequest<EventsPlan> {
+): ParsedRequest<CursorPlan> {
   const { query } = request
   const cursor = query.cursor === undefined ? null : readCursor(query.cursor)
   const order = readOrder(query.order, cursor)
   const selection = readSelection(query, tier)
-  if (order === 'received' && selection.distinct.length > 0) {
+  const { source, filters, distinct } = selection
+  const question = questionOf([source, filters, distinct])
+  if (cursor) requireSameQuestion(cursor, question, 'filter, distinct or source')
+  if (order === 'received' && distinct.length > 0) {
     throw invalidParameter('distinct', 'cannot be combined with order=received, which has no end')
   }
   // The order of arrival has no sessions, because late events change them.
-  if (order === 'received' && isAboutSessions(selection.filters)) {
+  if (order === 'received' && isAboutSessions(filters)) {
     throw invalidParameter('filter', 'must not name session fields with order=received')
   }
   const { start_ms, end_ms, start_time, end_time } = query
@@ -91,6 +95,7 @@ export function parseEventsRequest(
       limit: query.limit ?? limitDefault,
       offset: 0,
       cursor,
+      question,
       order,
     },
   }

@@ -56,6 +56,12 @@ export interface EventsPlan extends Selection {
   readonly order: Order
 }
 
+/** A page of events whose answer has a cursor. */
+export interface CursorPlan extends EventsPlan {
+  /** Of the selection; cursors of another one are refused. */
+  readonly question: string
+}
+
 /** Counts of events. */
 export interface CountsPlan extends Selection {
   readonly groups: readonly Group[]

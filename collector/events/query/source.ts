@@ -1,4 +1,5 @@
 import { Choice } from '../../api/http/commonSchemas.ts'
+import { readNames } from '../../api/http/nameList.ts'
 
 /** The spec's values of `source`. */
 export const sources = ['pixel', 'svcdsp'] as const
@@ -27,7 +28,10 @@ export function sourceOf(
   fields: readonly { name: string }[],
 ): Source | null {
   if (source) return source
-  const named = [...fields.map(({ name }) => name), ...(group_by?.split(',') ?? [])]
+  const named = [
+    ...fields.map(({ name }) => name),
+    ...(group_by === undefined ? [] : readNames('group_by', group_by)),
+  ]
   const isAboutCampaigns =
     campaign_id !== undefined || campaignFields.some((name) => named.includes(name))
   return isAboutCampaigns ? null : 'pixel'

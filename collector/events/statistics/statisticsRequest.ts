@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
-import { readNames } from '../query/fieldList.ts'
+import { readNames } from '../../api/http/nameList.ts'
 import type { ParsedRequest } from '../query/parseEventsRequest.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
 import type { Selection } from '../query/selection.ts'

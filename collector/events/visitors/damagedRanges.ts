@@ -1,31 +1,7 @@
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
-import { ClickHouseRefused, isLostShard } from '../../platform/storeErrors.ts'
 import { partsOfProjects } from '../query/projects.ts'
 import type { EventsPlan } from '../query/selection.ts'
 import type { Window } from '../query/window.ts'
-
-/** ClickHouse's codes for unreadable rows: a file is truncated, overwritten or missing. */
-const damaged = new Set([
-  32, // ATTEMPT_TO_READ_AFTER_EOF
-  33, // CANNOT_READ_ALL_DATA
-  40, // CHECKSUM_DOESNT_MATCH
-  74, // CANNOT_READ_FROM_FILE_DESCRIPTOR
-  76, // CANNOT_OPEN_FILE
-  87, // CANNOT_SEEK_THROUGH_FILE
-  107, // FILE_DOESNT_EXIST
-  117, // INCORRECT_DATA
-  226, // NO_FILE_IN_DATA_PART
-  228, // BAD_SIZE_OF_FILE_IN_DATA_PART
-  232, // NO_SUCH_DATA_PART
-  246, // CORRUPTED_DATA
-  271, // CANNOT_DECOMPRESS
-  432, // UNKNOWN_CODEC
-  740, // POTENTIALLY_BROKEN_DATA_PART
-])
-
-/** Whether a read failed because of rows that cannot be read: without them it may succeed. */
-export const isDamage = (error: unknown): boolean =>
-  error instanceof ClickHouseRefused && !isLostShard(error) && damaged.has(error.code)
 
 /** Windows are split at full hours, down to one. */
 const sliceMs = 3_600_000

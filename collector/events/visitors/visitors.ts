@@ -2,6 +2,7 @@ import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Format } from '../../api/http/negotiateFormat.ts'
 import type { AdmittedRequest } from '../../billing/chargedRequest.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
+import { isDamaged } from '../../platform/storeErrors.ts'
 import {
   type ExpectedRecords,
   identifiedKey,
@@ -12,7 +13,7 @@ import {
 import { nameProjects } from '../query/projects.ts'
 import type { EventsPage } from '../query/readPage.ts'
 import { outputFormat, pageOf, plainEncoding, rowEncoding } from '../query/rowEncoding.ts'
-import { findDamagedRanges, hasBrokenParts, isDamage } from './damagedRanges.ts'
+import { findDamagedRanges, hasBrokenParts } from './damagedRanges.ts'
 import { visitorsQuery } from './visitorsQuery.ts'
 import type { VisitorsPlan } from './visitorsRequest.ts'
 
@@ -60,7 +61,7 @@ export async function readVisitors(
     ])
     return { ...page, hasPartialData }
   } catch (error) {
-    if (!isDamage(error)) throw error
+    if (!isDamaged(error)) throw error
     // Encoded members read the same data as single values, in a fraction of the time.
     const gaps = await findDamagedRanges(plan.window, (window) =>
       isReadable(
@@ -78,7 +79,7 @@ async function isReadable(queryExecutor: QueryExecutor, { sql, params }: Query):
     await queryExecutor.rows({ sql: `SELECT sum(ignore(*)) FROM (\n${sql}\n)`, params })
     return true
   } catch (error) {
-    if (!isDamage(error)) throw error
+    if (!isDamaged(error)) throw error
     return false
   }
 }

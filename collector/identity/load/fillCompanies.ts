@@ -20,8 +20,8 @@ const addresses = [
 const hasNoDomain = "ifNull(company_domain, '') = ''"
 
 /**
- * Fills each missing company field of profiles: from the company at their `company_domain`, or, if they name none,
- * from the first company at a domain of their addresses. Domains of mail providers do not count. The new rows are
+ * Fills each missing company field of profiles from the company at their `company_domain`. If they name none, it is the
+ * first company at a domain of their addresses. Domains of mail providers do not count. The new rows are
  * milliseconds newer than the rows that they replace.
  */
 export async function fillCompanies(clickhouse: ClickHouse, table: string): Promise<void> {

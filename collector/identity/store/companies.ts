@@ -1,6 +1,7 @@
 import { companyFields, type Field } from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
+import { readNames } from '../../api/http/nameList.ts'
 import { companiesQuery } from './companySql.ts'
 
 type Row = Record<string, unknown>
@@ -11,11 +12,9 @@ type Row = Record<string, unknown>
  */
 export function readCompanyFields(select: string | undefined): readonly Field[] {
   if (select === undefined) return companyFields
-  const names = select.split(',')
-  return names.map((name, index) => {
+  return readNames('select', select).map((name) => {
     const field = companyFields.find((candidate) => candidate.name === name)
     if (!field) throw invalidParameter('select', `a company has no field "${name}"`)
-    if (names.indexOf(name) !== index) throw invalidParameter('select', `names "${name}" twice`)
     return field
   })
 }

@@ -8,6 +8,7 @@ import {
 } from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
+import { readNames } from '../../api/http/nameList.ts'
 import { chunked } from '../../platform/clickhouse/chunked.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { profileOf } from './personSql.ts'
@@ -22,11 +23,9 @@ export const personFields: readonly Field[] = [hem, ...profileFields]
  */
 export function readPersonFields(select: string | undefined): readonly Field[] | null {
   if (select === undefined) return null
-  const names = select.split(',')
-  return names.map((name, index) => {
+  return readNames('select', select).map((name) => {
     const field = personFields.find((candidate) => candidate.name === name)
     if (!field) throw invalidParameter('select', `a person has no field "${name}"`)
-    if (names.indexOf(name) !== index) throw invalidParameter('select', `names "${name}" twice`)
     return field
   })
 }

@@ -90,8 +90,8 @@ export const cookiesOf = (organizationId: string, hem: string): string =>
   `cookie_id IN (SELECT cookie_id FROM identity_links WHERE organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000')) AND hem = ${hem})`
 
 /**
- * The person of a row that has the column _hem_number. It is the tuple _person of the hem_number and the JSON
- * members of tier resolution_hem_pte and of the full profile. _profile_number is the hem of the profile that describes
+ * The person of a row that has the column _hem_number: a tuple _person of the hem_number and two texts. These are the JSON
+ * members of tier resolution_hem_pte, and of the full profile. _profile_number is the hem of the profile that describes
  * _hem_number. Used only for the rows of a page.
  */
 export const withPerson = `${profileOf('_hem_number')} AS _profile_number, dictGetOrDefault('profile_by_hem', ('hem_number', 'pte', 'profile'), toUInt64(_profile_number), (toUInt256(0), '', '')) AS _person`

@@ -53,9 +53,9 @@ const routes: [string, Json, [string, Json][]][] = [
       ['role', undefined],
       ['role', 'king'],
       ['projects', id],
-      ['projects.0.project_id', [{ role: 'member' }]],
-      ['projects.0.role', [{ project_id: id, role: 'owner' }]],
-      ['projects.0.more', [{ project_id: id, role: 'admin', more: 1 }]],
+      ['projects[0].project_id', [{ role: 'member' }]],
+      ['projects[0].role', [{ project_id: id, role: 'owner' }]],
+      ['projects[0].more', [{ project_id: id, role: 'admin', more: 1 }]],
     ],
   ],
   [
@@ -182,13 +182,13 @@ describe.each(routes)('%s', (route, good, faults) => {
   const cases = [...faults, ['unknown', 1] as [string, Json]]
 
   test.each(cases)('%s: %j', async (field, value) => {
-    const [top] = field.split('.') as [string]
+    const [top] = field.split(/[.[]/) as [string]
     const answer = await refusal(route, { ...good, [top]: value })
     expect(answer).toEqual({
       status: 400,
       error: 'invalid_parameter',
       parameter: field,
-      message: expect.stringMatching(new RegExp(`^${field.replaceAll('.', '\\.')}: .`)),
+      message: expect.stringMatching(new RegExp(`^${field.replace(/[.[\]]/g, '\\$&')}: .`)),
     })
   })
 
@@ -227,7 +227,7 @@ test('origins that no browser sends are named by their place', async () => {
       name: 'x',
       allowed_origins,
     })
-    expect([origin, answer.status, answer.parameter]).toEqual([origin, 400, 'allowed_origins.1'])
+    expect([origin, answer.status, answer.parameter]).toEqual([origin, 400, 'allowed_origins[1]'])
   }
   const good = [
     'https://shop.example',

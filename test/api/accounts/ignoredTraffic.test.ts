@@ -49,25 +49,25 @@ test('a change is in the audit log with what was there before', async () => {
 })
 
 test.each([
-  ['ignored_networks', ['203.0.113.0/24', 'office'], 'ignored_networks.1', '(got "office")'],
+  ['ignored_networks', ['203.0.113.0/24', 'office'], 'ignored_networks[1]', '(got "office")'],
   [
     'ignored_networks',
     ['0.0.0.0/0'],
-    'ignored_networks.0',
+    'ignored_networks[0]',
     'to stop collecting, deactivate the pixel',
   ],
   [
     'ignored_hosts',
     ['https://x.example'],
-    'ignored_hosts.0',
+    'ignored_hosts[0]',
     'must be a host without scheme, port and path',
   ],
-  ['ignored_paths', ['/ok', '/ok', '/a?b'], 'ignored_paths.2', 'must begin with "/" or "*"'],
-  ['ignored_paths', ['/*'], 'ignored_paths.0', 'because it ignores every page'],
-  ['ignored_paths', [`/${'a'.repeat(200)}`], 'ignored_paths.0', '200'],
+  ['ignored_paths', ['/ok', '/ok', '/a?b'], 'ignored_paths[2]', 'must begin with "/" or "*"'],
+  ['ignored_paths', ['/*'], 'ignored_paths[0]', 'because it ignores every page'],
+  ['ignored_paths', [`/${'a'.repeat(200)}`], 'ignored_paths[0]', '200'],
   ['ignored_networks', Array(101).fill('203.0.113.7'), 'ignored_networks', '100'],
   ['ignored_hosts', 'staging.example.com', 'ignored_hosts', 'array'],
-  ['ignored_hosts', [''], 'ignored_hosts.0', 'must not be empty'],
+  ['ignored_hosts', [''], 'ignored_hosts[0]', 'must not be empty'],
 ])('%s %j is refused, and names the entry', async (setting, value, parameter, text) => {
   const before = await retrieve()
   const { status, body } = await it.ask(it.key, update, { project_id, [setting]: value })

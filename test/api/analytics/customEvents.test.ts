@@ -140,10 +140,10 @@ test('a goal with a value has revenue, to the cent, in total and by source', asy
 })
 
 test.each([
-  [{ property: 'total', currency: 'EUR' }, 'goals.0.value.property'],
-  [{ property: 'event_data', currency: 'EUR' }, 'goals.0.value.property'],
-  [{ property: 'event_data.total', currency: 'euro' }, 'goals.0.value.currency'],
-  [{ property: 'event_data.total' }, 'goals.0.value.currency'],
+  [{ property: 'total', currency: 'EUR' }, 'goals[0].value.property'],
+  [{ property: 'event_data', currency: 'EUR' }, 'goals[0].value.property'],
+  [{ property: 'event_data.total', currency: 'euro' }, 'goals[0].value.currency'],
+  [{ property: 'event_data.total' }, 'goals[0].value.currency'],
 ])('the value %j is refused and named', async (value, parameter) => {
   const answer = await put([{ ...purchase, value }])
   expect(answer.statusCode).toBe(400)

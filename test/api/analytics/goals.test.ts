@@ -59,9 +59,9 @@ test('an update of another version is told what there is', async () => {
 })
 
 test.each([
-  [[{ name: 'Who', filter: 'hem:ne:x' }], 'goals/0/filter'],
-  [[goals[0], { name: 'Bad', filter: 'nothing' }], 'goals/1/filter'],
-  [[goals[0], goals[0]], 'goals/1/name'],
+  [[{ name: 'Who', filter: 'hem:ne:x' }], 'goals[0].filter'],
+  [[goals[0], { name: 'Bad', filter: 'nothing' }], 'goals[1].filter'],
+  [[goals[0], goals[0]], 'goals[1].name'],
 ])('%o is refused and named', async (refused, parameter) => {
   const answer = await put({ goals: refused })
   expect(answer.statusCode).toBe(400)

@@ -217,8 +217,8 @@ describe('funnels', () => {
 
   test.each([
     [{ steps: ['event_type:eq:click'] }, 'steps'],
-    [{ steps: ['event_type:eq:click', 'hem:ne:x'] }, 'steps/1'],
-    [{ steps: ['nothing', 'event_type:eq:click'] }, 'steps/0'],
+    [{ steps: ['event_type:eq:click', 'hem:ne:x'] }, 'steps[1]'],
+    [{ steps: ['nothing', 'event_type:eq:click'] }, 'steps[0]'],
     [{ steps: ['event_type:eq:click', 'event_type:eq:copy'], within_ms: 0 }, 'within_ms'],
   ])('%o is refused and named', async (body, parameter) => {
     const answer = await events.app.inject({

@@ -498,7 +498,7 @@ describe('a share link with options', () => {
     ])
       expect((await make({ embed_origins: [origin] })).json(), origin).toMatchObject({
         error: 'invalid_parameter',
-        parameter: 'embed_origins/0',
+        parameter: 'embed_origins[0]',
       })
   })
 })

@@ -297,14 +297,17 @@ test('budgets and limits of other organizations stay as they are', async () => {
 
 test.each([
   [{ budgets: [] }, 'limits'],
-  [{ budgets: [{ project_id: null, monthly_micros: -1 }], limits: [] }, 'budgets.0.monthly_micros'],
+  [
+    { budgets: [{ project_id: null, monthly_micros: -1 }], limits: [] },
+    'budgets[0].monthly_micros',
+  ],
   [
     { budgets: [{ project_id: null, monthly_micros: 1.5 }], limits: [] },
-    'budgets.0.monthly_micros',
+    'budgets[0].monthly_micros',
   ],
   [
     { budgets: [{ project_id: null, monthly_micros: 2 ** 60 }], limits: [] },
-    'budgets.0.monthly_micros',
+    'budgets[0].monthly_micros',
   ],
   [
     {
@@ -318,7 +321,7 @@ test.each([
   ],
   [
     { budgets: [], limits: [{ meter: 'cats', daily_records: 1, monthly_records: 1 }] },
-    'limits.0.meter',
+    'limits[0].meter',
   ],
 ])('limits that are none are refused by their name: %j', async (body, parameter) => {
   expect(await put(body)).toMatchObject({ status: 400, parameter })

@@ -97,6 +97,27 @@ describe('paging', () => {
     expect((await events.get('events/web_event', { order: 'up' })).statusCode).toBe(400)
   })
 
+  test('a cursor of one filter, distinct or source is refused with another, and says why', async () => {
+    const filter = 'event_type:in:page_view|click'
+    const { meta } = await events.page({ limit: '2', filter, distinct: 'event_id' })
+    const cursor = meta.next_cursor!
+    for (const other of [
+      { distinct: 'event_id' },
+      { filter: 'event_type:eq:click', distinct: 'event_id' },
+      { filter },
+      { filter, distinct: 'event_id', source: 'svcdsp' },
+    ]) {
+      const refused = await events.get('events/web_event', { cursor, ...other } as never)
+      expect(refused.statusCode).toBe(400)
+      expect(refused.json()).toMatchObject({
+        parameter: 'cursor',
+        message: expect.stringContaining('issued for another filter, distinct or source'),
+      })
+    }
+    const next = await events.page({ cursor, limit: '2', filter, distinct: ' event_id ' })
+    expect(next.rows.length).toBeGreaterThan(0)
+  })
+
   test('does not show a kind again that an earlier page has shown', async () => {
     const { rows: whole } = await events.page({ distinct: 'cookie_id' })
     expect(whole).toHaveLength(5)

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
-import { isDamage } from '../../../collector/events/visitors/damagedRanges.ts'
-import { ClickHouseRefused, isUnavailable } from '../../../collector/platform/storeErrors.ts'
+import {
+  ClickHouseRefused,
+  isDamaged,
+  isUnavailable,
+} from '../../../collector/platform/storeErrors.ts'
 
 test('a shard that ends while it answers is unavailable, and a truncated file is damaged', () => {
   const ended = new ClickHouseRefused(
@@ -11,6 +14,6 @@ test('a shard that ends while it answers is unavailable, and a truncated file is
     'Code: 32. DB::Exception: Attempt to read after eof: (while reading column page_url)',
     32,
   )
-  expect([isUnavailable(ended), isDamage(ended)]).toEqual([true, false])
-  expect([isUnavailable(truncated), isDamage(truncated)]).toEqual([false, true])
+  expect([isUnavailable(ended), isDamaged(ended)]).toEqual([true, false])
+  expect([isUnavailable(truncated), isDamaged(truncated)]).toEqual([false, true])
 })

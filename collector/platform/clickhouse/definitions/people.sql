@@ -2,7 +2,7 @@
 
 -- The hems of each person with several addresses. A person is the profiles with one pte_person_id, or one profile
 -- without it. Their addresses are those of the profiles' hems, and those that the profiles name. An address that has a
--- profile belongs to it, whoever else names it. An address without one that several people name belongs to nobody.
+-- profile belongs to it, even if other profiles name it. An address without one that several people name belongs to nobody.
 -- person_number is the person's main hem, that of the last loaded profile. profile_number is the hem of the profile
 -- that describes the address: its own, otherwise the person's main one.
 CREATE VIEW {database}.shared_people AS

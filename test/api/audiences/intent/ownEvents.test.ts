@@ -66,11 +66,11 @@ test('rules are replaced whole, with a version; nobody else sees them', async ()
 
 test.each([
   [[{ topic: 'nonsense', path: '/' }], 'rules', '"nonsense"'],
-  [[{ topic: 'wine' }], 'rules.0', 'at least one'],
-  [[{ topic: 'wine', path: '/' }, { path: '/' }], 'rules.1.topic', ''],
-  [[{ topic: 'wine', path: '' }], 'rules.0.path', ''],
-  [[{ topic: 'wine', path: 'x'.repeat(501) }], 'rules.0.path', ''],
-  [[{ topic: 'wine', url: '/' }], 'rules.0.url', ''],
+  [[{ topic: 'wine' }], 'rules[0]', 'at least one'],
+  [[{ topic: 'wine', path: '/' }, { path: '/' }], 'rules[1].topic', ''],
+  [[{ topic: 'wine', path: '' }], 'rules[0].path', ''],
+  [[{ topic: 'wine', path: 'x'.repeat(501) }], 'rules[0].path', ''],
+  [[{ topic: 'wine', url: '/' }], 'rules[0].url', ''],
   [Array.from({ length: 101 }, () => ({ topic: 'wine', path: '/' })), 'rules', ''],
 ])('rules %# are 400 and named', async (rules, parameter, message) => {
   const answer = await put({ rules })

@@ -424,7 +424,7 @@ test('an organization of which a thousand imports wait, or 4 GiB, is asked to wa
   await remove()
   await imported(await more())
 
-  // Files that arrive count as well, whichever process writes them.
+  // Files that arrive count as well, also those of other processes.
   const { organizationId } = tenants
   const uploads = join(tenants.service.dataDir, 'uploads')
   const arriving = join(uploads, `${randomUUID()}.${organizationId}.partial`)

@@ -115,6 +115,19 @@ describe('pages', () => {
     },
   )
 
+  test('a cursor of one filter is refused with another', async () => {
+    const { next_cursor } = await query({ ...everybody, limit: 2 })
+    const answer = await post({ filter: 'last_name:eq:Li', cursor: next_cursor })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({
+      parameter: 'cursor',
+      message: expect.stringContaining('issued for another filter'),
+    })
+    const select = 'first_name, last_name'
+    const { results } = await query({ ...everybody, limit: 2, select, cursor: next_cursor })
+    expect(Object.keys(results[0]!)).toEqual(['first_name', 'last_name'])
+  })
+
   test('have a hundred people unless the limit says otherwise', async () => {
     expect((await query(everybody)).next_cursor).toBeUndefined()
     expect((await query({ ...everybody, limit: 1000 })).count).toBe(20)

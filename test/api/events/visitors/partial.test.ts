@@ -80,6 +80,27 @@ test.each(['application/json', 'application/x-ndjson', 'text/csv'])(
   },
 )
 
+test('a page of events of a damaged month is answered 503 with a message, and not charged', async () => {
+  damage((await partOf('202603')).path)
+  const windowFrom = (startMs: number) => ({
+    project_id: projectId,
+    start_ms: String(startMs),
+    end_ms: String(late + 20 * 24 * hourMs),
+  })
+  for (const tier of ['web_event', 'resolution_full_profile']) {
+    const answer = await events.get(`events/${tier}`, windowFrom(early - hourMs))
+    expect(answer.statusCode).toBe(503)
+    expect(answer.json()).toMatchObject({
+      error: 'busy',
+      message: expect.stringContaining('cannot read a part of the stored data'),
+    })
+    expect(answer.headers).toMatchObject({ 'retry-after': '60' })
+    expect(answer.headers).not.toHaveProperty('x-footfall-charged')
+    const other = await events.get(`events/${tier}`, windowFrom(late - hourMs))
+    expect(other.json().rows).toHaveLength(3)
+  }
+})
+
 test('a window beside the damage is whole', async () => {
   damage((await partOf('202603')).path)
   const answer = (await ask({ start_ms: String(late - hourMs) })).json()

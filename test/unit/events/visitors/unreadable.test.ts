@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Window } from '../../../../collector/events/query/window.ts'
-import {
-  findDamagedRanges,
-  isDamage,
-  triesMax,
-} from '../../../../collector/events/visitors/damagedRanges.ts'
-import { ClickHouseRefused } from '../../../../collector/platform/storeErrors.ts'
+import { findDamagedRanges, triesMax } from '../../../../collector/events/visitors/damagedRanges.ts'
+import { ClickHouseRefused, isDamaged } from '../../../../collector/platform/storeErrors.ts'
 
 const hourMs = 3_600_000
 const startMs = Date.UTC(2026, 0, 1)
@@ -56,8 +52,8 @@ test('windows that begin inside an hour are split at full hours', async () => {
 })
 
 test('errors of the data are told from all others', () => {
-  expect(isDamage(new ClickHouseRefused('checksum', 40))).toBe(true)
-  expect(isDamage(new ClickHouseRefused('no connection', 279))).toBe(false)
-  expect(isDamage(new ClickHouseRefused('memory', 241))).toBe(false)
-  expect(isDamage(new Error('socket hang up'))).toBe(false)
+  expect(isDamaged(new ClickHouseRefused('checksum', 40))).toBe(true)
+  expect(isDamaged(new ClickHouseRefused('no connection', 279))).toBe(false)
+  expect(isDamaged(new ClickHouseRefused('memory', 241))).toBe(false)
+  expect(isDamaged(new Error('socket hang up'))).toBe(false)
 })
