@@ -123,10 +123,7 @@ export const visitorsRoute =
         const plan = { ...opened, window }
         const found = await queryExecutor.rows<VisitorRow>(visitorsQuery(plan, asked))
         const visitors = found.slice(0, asked.limit)
-        const hasMore = admitted.isRepeat
-          ? visitors.length === asked.limit
-          : found.length > asked.limit
-        const last = hasMore ? visitors.at(-1)! : null
+        const last = found.length > asked.limit ? visitors.at(-1)! : null
 
         const { charged } = await settle(admitted, {
           records: visitors.length,

@@ -2,13 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { access } from '../api/access/recordAccess.ts'
 import { notFound } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
-import { admit } from '../billing/chargedRequest.ts'
 import { erasedHems } from '../events/query/suppressedPeople.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { meterOf } from './builds.ts'
 import { type Change, changedMembersQuery } from './changesQuery.ts'
-import { findMembersOf } from './findMembers.ts'
 import type { Member } from './memberRows.ts'
 import { pageOf, readChargedRows, readPeopleAudience } from './peoplePage.ts'
 import { type ReadableBuild, readReadableBuild } from './readableBuild.ts'
@@ -51,28 +49,26 @@ export const changesRoute =
           signal: untilClosed(reply),
         })
 
-        const admitted = await admit(billing, request, reply, {
-          meter,
-          projectId,
-          recordsMax: limit,
-          build: { buildId: of.buildId, findMembers: findMembersOf(queryExecutor, of.buildId) },
-        })
-
-        const members = await queryExecutor.rows<Member>(
+        const found = await queryExecutor.rows<Member>(
           changedMembersQuery({
             organizationId,
             erased: await erasedHems(postgres, organizationId),
             after,
-            limit,
+            limit: limit + 1,
             buildId: of.buildId,
             otherId: other?.buildId ?? null,
           }),
         )
-        const { rows, meta } = await readChargedRows(queryExecutor, admitted, members)
+        const members = found.slice(0, limit)
+        const { rows, meta } = await readChargedRows({ billing, queryExecutor }, request, reply, {
+          meter,
+          projectId,
+          buildId: of.buildId,
+          members,
+        })
 
         const next = placeAfter(change, members, {
-          // The number of records may be billed, so a full page never reveals whether it is the last one.
-          hasMore: members.length === limit,
+          hasMore: found.length > limit,
           hasLeft: previous !== null,
         })
         reply.type('application/json; charset=utf-8')

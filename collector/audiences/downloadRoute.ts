@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audienceProjectOf } from '../api/access/policy.ts'
@@ -7,15 +6,11 @@ import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { Id, Nullable, strictObject, Timestamp } from '../api/http/commonSchemas.ts'
 import { untilClosed } from '../api/http/streaming.ts'
-import type { Caller } from '../billing/admission.ts'
-import type { Billing } from '../billing/billing.ts'
-import { isDownloadPaid, type KeySpan } from '../billing/buildPart.ts'
+import type { KeySpan } from '../billing/buildPart.ts'
 import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
-import { callerOf } from '../billing/chargedRequest.ts'
-import { alikeMin } from '../events/query/freeAnswers.ts'
+import { admit, settle } from '../billing/chargedRequest.ts'
 import { erasedHems } from '../events/query/suppressedPeople.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-import { uuidOfDigest } from '../platform/uuidOfDigest.ts'
 import { ById, Meter, ProjectQuery, recordTags } from './audienceSchemas.ts'
 import { type Audience, readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
@@ -121,21 +116,24 @@ export const downloadRoute =
           effort: 'page',
           signal: untilClosed(reply),
         })
-        const sent = { ...file, rows, members }
-        const keys = await keysOf({ postgres, queryExecutor }, principal, audience, sent)
+        const ready = { ...file, rows, members }
+        const keys = await keysOf({ postgres, queryExecutor }, principal, audience, ready)
         if (keys === null) {
           // People are shown again who are not in the file.
           await expireFile(postgres, file.file_id)
           await requestFile(postgres, file.build_id, format)
           return { ...answer, status: 'pending' }
         }
-        const charged = await chargeFile(
-          { billing, postgres, queryExecutor },
-          callerOf(request),
-          audience,
-          { ...sent, keys },
-        )
-        reply.header('x-footfall-charged', charged)
+        const buildId = file.build_id
+        const findMembers = findMembersOf(queryExecutor, buildId)
+        const admitted = await admit(billing, request, reply, {
+          meter: audience.meter,
+          projectId: audience.project_id,
+          recordsMax: rows,
+          build: { buildId, keys, findMembers },
+        })
+        // A later file may have more records: of people who were hidden when an earlier one was written.
+        const { charged } = await settle(admitted, { records: rows })
         const untilMs = Math.min(now() + urlMs, file.expires_at!.getTime())
         return {
           ...answer,
@@ -193,39 +191,6 @@ async function keysOf(
   return now!.fingerprint === fingerprint
     ? now!.spans.map(([after, upTo]) => ({ after, upTo }))
     : null
-}
-
-/**
- * Charges the records of a file, once for all calls and formats. A later file may have more: of people who were hidden
- * when the earlier one was written. Returns the number of records charged.
- */
-async function chargeFile(
-  { billing, postgres, queryExecutor }: Stores & { readonly billing: Billing },
-  caller: Caller,
-  { project_id, meter, count: toldCount }: Audience,
-  { build_id: buildId, fingerprint, rows, members, keys }: ReadyFile & { keys: readonly KeySpan[] },
-): Promise<number> {
-  if (await isDownloadPaid(postgres, buildId, keys)) return 0
-  // A billed count is null in the audience.
-  const isNumberSold = toldCount === null
-  // The ledger charges a request id once, so two calls at the same time are charged once.
-  const requestId = uuidOfDigest(createHash('sha256').update(`${buildId} ${fingerprint}`).digest())
-  const charge = await billing.admit(
-    { ...caller, requestId, repeatOf: null },
-    {
-      meter,
-      projectId: project_id,
-      recordsMax: isNumberSold ? Math.max(members, alikeMin) : members,
-      isNumberSold,
-      build: {
-        buildId,
-        keys,
-        ...(isNumberSold && { askedKeys: { after: 0, upTo: Number.MAX_SAFE_INTEGER } }),
-        findMembers: findMembersOf(queryExecutor, buildId),
-      },
-    },
-  )
-  return charge.settle(rows)
 }
 
 /** Returns the status before the first build. Requests a new build some time after one has failed. */

@@ -20,10 +20,7 @@ export interface MembersRange {
   readonly limit: number
 }
 
-/**
- * Reads members of a page. People who opted out or are to be erased leave no gap: a shorter page would reveal that they
- * are members.
- */
+/** Reads members of a page, without people who opted out or are to be erased. */
 export async function readMembers(
   { queryExecutor, postgres }: { queryExecutor: QueryExecutor; postgres: Postgres },
   range: MembersRange,

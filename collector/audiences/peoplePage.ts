@@ -1,11 +1,15 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { audienceProjectOf } from '../api/access/policy.ts'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import type { ProjectRequest } from '../api/access/requestedProject.ts'
 import { ApiError } from '../api/http/errors.ts'
+import type { Billing, Usage } from '../billing/billing.ts'
+import { spansOfKeys } from '../billing/buildPart.ts'
 import { chargedMeta } from '../billing/chargedMeta.ts'
-import { type AdmittedRequest, settle } from '../billing/chargedRequest.ts'
+import { admit, settle } from '../billing/chargedRequest.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { type Audience, readAudience } from './audiences.ts'
+import { findMembersOf } from './findMembers.ts'
 import { type Member, readRows } from './memberRows.ts'
 
 /** The audience of a request for records of people. Throws as audienceProjectOf and readAudience do, and 422. */
@@ -25,18 +29,39 @@ export async function readPeopleAudience(
   )
 }
 
-/** Reads the rows of members, then charges them: a page that fails half-way costs nothing. */
+/** The members of a page, their build and its meter. */
+interface ChargedPage extends Pick<Usage, 'meter' | 'projectId'> {
+  readonly buildId: string
+  readonly members: readonly Member[]
+}
+
+/**
+ * Admits the members of a page that are not paid yet, reads their rows, then charges them: a page that fails half-way
+ * costs nothing.
+ */
 export async function readChargedRows(
-  queryExecutor: QueryExecutor,
-  admitted: AdmittedRequest,
-  members: readonly Member[],
+  { billing, queryExecutor }: { billing: Billing; queryExecutor: QueryExecutor },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { meter, projectId, buildId, members }: ChargedPage,
 ): Promise<{ rows: Buffer[]; meta: object }> {
-  const rows = await readRows(queryExecutor, admitted.request.principal.organizationId, members)
+  const keys = members.map(({ key }) => key)
+  const admitted = await admit(billing, request, reply, {
+    meter,
+    projectId,
+    recordsMax: members.length,
+    build: {
+      buildId,
+      keys: spansOfKeys(keys),
+      findMembers: findMembersOf(queryExecutor, buildId),
+    },
+  })
+  const rows = await readRows(queryExecutor, request.principal.organizationId, members)
   const { charged } = await settle(admitted, {
     records: members.length,
-    hashes: () => members.map(({ key }) => String(key)),
+    hashes: () => keys.map(String),
   })
-  return { rows, meta: chargedMeta(admitted.usage.meter, members.length, charged) }
+  return { rows, meta: chargedMeta(meter, members.length, charged) }
 }
 
 /** A page as JSON: some members, `results`, and others. */

@@ -2,19 +2,17 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { access } from '../api/access/recordAccess.ts'
 import { ApiError } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
-import { spansOfKeys } from '../billing/buildPart.ts'
-import { admit } from '../billing/chargedRequest.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
-import { findMembersOf } from './findMembers.ts'
 import { countMembers, readMembers } from './memberRows.ts'
 import { pageOf, readChargedRows, readPeopleAudience } from './peoplePage.ts'
 import { readServedBuild } from './readableBuild.ts'
 import { describeRecords, pageSize, recordsRefusals } from './recordsSchemas.ts'
 
-/** Where the next page begins: after this key of this build. */
+/** Where the next page begins: after this key of this build, which had `count` records on the first page. */
 interface Place {
   readonly buildId: string
   readonly after: number
+  readonly count: number
 }
 
 /** GET /api/v1/audiences/{audience_id}/records: the members of the build that is served, page by page. */
@@ -35,7 +33,7 @@ export const recordsRoute =
         const { organizationId } = principal
         const { audience, projectId } = await readPeopleAudience(postgres, request)
         const place = query.cursor === undefined ? null : cursors.read(audience.id, query.cursor)
-        const { buildId, count } = await readServedBuild(postgres, audience)
+        const { buildId } = await readServedBuild(postgres, audience)
         if (place && place.buildId !== buildId) throw cursorStale()
         const after = place?.after ?? 0
         const limit = query.page_size ?? pageSize.default
@@ -44,39 +42,22 @@ export const recordsRoute =
           signal: untilClosed(reply),
         })
 
-        const page = { organizationId, buildId, after, limit }
-        const members = await readMembers({ queryExecutor, postgres }, page)
-        const isFull = members.length === limit
-        // Where the number of members is billed, only a page that is not full may say that it is the last.
-        const isNumberFree = audience.count !== null
-        const isLast = !isFull || (isNumberFree && members.at(-1)!.key === count)
-
-        const admitted = await admit(billing, request, reply, {
+        const build = { organizationId, buildId }
+        const stores = { queryExecutor, postgres }
+        const found = await readMembers(stores, { ...build, after, limit: limit + 1 })
+        const members = found.slice(0, limit)
+        const { rows, meta } = await readChargedRows({ billing, queryExecutor }, request, reply, {
           meter: audience.meter,
           projectId,
-          recordsMax: isNumberFree ? Math.min(limit, count - after) : limit,
-          build: {
-            buildId,
-            keys: spansOfKeys(members.map(({ key }) => key)),
-            ...(!isNumberFree &&
-              !isFull && { askedKeys: { after, upTo: Number.MAX_SAFE_INTEGER } }),
-            findMembers: findMembersOf(queryExecutor, buildId),
-          },
+          buildId,
+          members,
         })
 
-        const { rows, meta } = await readChargedRows(queryExecutor, admitted, members)
-        const total = isNumberFree
-          ? count
-          : isLast
-            ? await countMembers({ queryExecutor, postgres }, page)
-            : null
-
+        const count = place?.count ?? (await countMembers(stores, build))
+        const next = found.length > limit && { buildId, after: members.at(-1)!.key, count }
         reply.type('application/json; charset=utf-8')
-        const before = { audience_id: audience.id, ...(total !== null && { count: total, total }) }
-        return pageOf(before, rows, {
-          ...(!isLast && {
-            next_cursor: cursors.write(audience.id, { buildId, after: members.at(-1)!.key }),
-          }),
+        return pageOf({ audience_id: audience.id, count, total: count }, rows, {
+          ...(next && { next_cursor: cursors.write(audience.id, next) }),
           meta,
         })
       },

@@ -38,13 +38,8 @@ export const changesRefusals = {
 const RecordPage = Type.Object(
   {
     audience_id: Id,
-    count: Type.Optional(
-      Type.Integer({
-        description:
-          'Records of the build. If the count is billed (audiences of events, lists or other audiences), only the last page has it.',
-      }),
-    ),
-    total: Type.Optional(Type.Integer({ description: 'The same as `count`.' })),
+    count: Type.Integer({ description: 'Records of the build, counted on the first page.' }),
+    total: Type.Integer({ description: 'The same as `count`.' }),
     results: Type.Array(Person),
     next_cursor: NextCursor,
     meta: ChargedMeta,
@@ -58,7 +53,7 @@ export const describeRecords = {
   operationId: 'listAudienceRecords',
   summary: 'List the records of an audience',
   description:
-    'Returns one row for each person of the served build, in the order of the build. Follow `next_cursor` until it is null. A record is charged once per UTC day, and is free after a download of the build.',
+    'Returns one row for each person of the served build, in the order of the build. Follow `next_cursor` until it is null. A record is charged once per UTC day, and is free after a download of the build. Budgets and limits must cover the unpaid records of the page.',
   params: ById,
   querystring: PageQuery,
   response: { 200: Bytes(RecordPage) },

@@ -9,6 +9,8 @@ import { type Refusal, refusalError } from './refusals.ts'
 export interface Caller {
   /** The id of the charge, a uuid. The ledger charges each id once. */
   readonly requestId: string
+  /** The API request that the charge belongs to, if it has another id; the log of requests adds it there. */
+  readonly forRequest?: string | null
   readonly organizationId: string
   /** The project of a project key. The budget of this project also applies. Null for a key of the organization. */
   readonly projectId: string | null
@@ -30,13 +32,7 @@ export interface Window {
 export interface Repeated {
   /** Window of the earlier read, which the repeat must also use. Null for reads without a window. */
   readonly window: Window | null
-  /** Whether a repeat was refused that budgets and limits did not cover: they must cover the next one. */
-  readonly wasRefused: boolean
 }
-
-/** Whether a request may be read although budgets and limits do not cover it, because it repeats a charged one. */
-export const mayRepeat = (repeats: Repeated | null): boolean =>
-  repeats !== null && !repeats.wasRefused
 
 /** The organization, project and meter of a request for records. */
 export interface ChargedTo {
@@ -58,20 +54,6 @@ export async function admitRecords(
   asked: Admission,
   atMs: number,
 ): Promise<void> {
-  const refusal = await considerRecords(postgres, asked, atMs)
-  if (!refusal) return
-  if (refusal.kind === 'budget') {
-    const ofProject = refusal.of === 'project' ? asked.projectId : null
-    await noteUsedUpBudget(postgres, asked.organizationId, ofProject, atMs)
-  }
-  throw refusalError(refusal, { ...asked, atMs })
-}
-
-async function considerRecords(
-  postgres: Postgres,
-  asked: Admission,
-  atMs: number,
-): Promise<Refusal | null> {
   const { microsPerThousand, freeRecordsPerMonth } = defaultPrices[asked.meter]
   const { rows } = await postgres.query<{ refusal: Refusal | null }>({
     name: 'consider_usage',
@@ -81,33 +63,19 @@ async function considerRecords(
       asked.projectId,
       asked.isProjectKey,
       asked.meter,
-      Math.max(1, asked.recordsMax),
+      asked.recordsMax,
       new Date(atMs),
       microsPerThousand,
       freeRecordsPerMonth,
     ],
   })
-  return rows[0]!.refusal
-}
-
-/** More records than any limit or budget that somebody sets covers. */
-const unlimited = 2 ** 31
-
-/**
- * Returns the refusal to show for a number of records that is billed: that of one record, or else of any number. So it
- * depends on budgets and limits alone. Returns `error` if neither is refused.
- */
-export async function refusalOfAnyNumber(
-  postgres: Postgres,
-  asked: Admission,
-  error: unknown,
-  atMs: number,
-): Promise<unknown> {
-  for (const recordsMax of [1, unlimited]) {
-    const refusal = await considerRecords(postgres, { ...asked, recordsMax }, atMs)
-    if (refusal) return refusalError(refusal, { ...asked, atMs })
+  const { refusal } = rows[0]!
+  if (!refusal) return
+  if (refusal.kind === 'budget') {
+    const ofProject = refusal.of === 'project' ? asked.projectId : null
+    await noteUsedUpBudget(postgres, asked.organizationId, ofProject, atMs)
   }
-  return error
+  throw refusalError(refusal, { ...asked, atMs })
 }
 
 /**
@@ -133,9 +101,8 @@ export async function readRepeated(
   const { rows } = await postgres.query<{
     window_start_ms: string | null
     window_end_ms: string | null
-    was_refused: boolean
   }>(
-    `SELECT window_start_ms, window_end_ms, refused_at IS NOT NULL AS was_refused FROM idempotent_charges
+    `SELECT window_start_ms, window_end_ms FROM idempotent_charges
      WHERE organization_id = $1 AND idempotency = $2 AND record_hashes <> '{}'
        AND charged_at > $3::timestamptz - interval '24 hours'
      ORDER BY charged_at DESC, request_id DESC LIMIT 1`,
@@ -148,6 +115,5 @@ export async function readRepeated(
       row.window_start_ms === null
         ? null
         : { startMs: Number(row.window_start_ms), endMs: Number(row.window_end_ms) },
-    wasRefused: row.was_refused,
   }
 }

@@ -6,12 +6,11 @@ import {
   type Admission,
   admitRecords,
   type Caller,
+  type ChargedTo,
   idempotencyOf,
-  mayRepeat,
   readRepeated,
-  refusalOfAnyNumber,
 } from './admission.ts'
-import { type BuildPart, carryKeys, isFree } from './buildPart.ts'
+import { type BuildPart, carryKeys, countUnpaid } from './buildPart.ts'
 import { type Charge, freeCharge, openCharge } from './charge.ts'
 import { type LedgerCharge, openLedger } from './ledger.ts'
 import { type Look, recordLook } from './looks.ts'
@@ -19,23 +18,16 @@ import type { Meter } from './meters.ts'
 
 export interface Usage {
   meter: Meter
-  /**
-   * Further meters, one of which the rows may choose. Budgets and limits must cover each: otherwise a refusal would
-   * reveal which one the rows have chosen.
-   */
+  /** Further meters, one of which the rows may choose. Budgets and limits must cover each. */
   otherMeters?: readonly Meter[]
   /** The project whose records are read; null for records of several projects or of none. */
   projectId: string | null
   /**
-   * Maximum number of records, known before the read: `limit`, `page_size` or the items. Budgets and limits
-   * must cover all of them. A refusal after the read would reveal their number for free.
+   * Maximum number of records, known before the read: `limit`, the items, or the records of a build. Budgets and limits
+   * must cover all of them, except those of a build that are paid already. A refusal that depends on the read would be a
+   * free answer, which a caller can tune by limits of its own.
    */
   recordsMax: number
-  /**
-   * Whether `recordsMax` depends on a billed number. A refusal then does not say which budget or limit this number
-   * exceeds: several of them together would reveal it.
-   */
-  isNumberSold?: boolean
   /** The part of an audience build that contains the records; absent for other records. */
   build?: BuildPart
   /** Aborted when the client disconnects. */
@@ -53,7 +45,8 @@ export interface Usage {
 export interface Billing {
   /**
    * Decides before the work whether the caller may have records. Throws 402 "budget_exceeded" and 429
-   * "platform_cap_exceeded".
+   * "platform_cap_exceeded". Never refuses records that are known to be paid: those of a build that were charged today,
+   * and a repeat with the same Idempotency-Key.
    */
   admit(caller: Caller, usage: Usage): Promise<Charge>
   /** Refunds charged records of a build that a job did not deliver. Never rejects. */
@@ -107,56 +100,30 @@ export function createBilling({
 
   return {
     async admit(caller, usage) {
-      const { meter, otherMeters = [], projectId, recordsMax, isNumberSold = false } = usage
-      const { build, signal } = usage
+      const { meter, otherMeters = [], projectId, recordsMax, build, signal } = usage
       const { organizationId } = caller
       if (caller.mode === 'test') return freeCharge
-      const admission: Admission = {
+      const chargedTo: ChargedTo = {
         organizationId,
         projectId: caller.projectId ?? projectId,
         isProjectKey: caller.projectId !== null,
         meter,
-        recordsMax,
       }
-      const admissions = [meter, ...otherMeters].map((meter) => ({ ...admission, meter }))
       const idempotency = idempotencyOf(caller, projectId)
       const repeats =
-        idempotency === null ? null : await readRepeated(postgres, admission, idempotency, now())
-      const vague = (error: unknown) =>
-        isNumberSold ? refusalOfAnyNumber(postgres, admission, error, now()) : error
-      let isCovered = true
-      try {
-        for (const asked of admissions) await admitted(JSON.stringify(asked))
-      } catch (error) {
-        if (
-          !mayRepeat(repeats) &&
-          !(await isFree(postgres, organizationId, build, idempotency, now()))
-        )
-          throw await vague(error)
-        isCovered = false
-      }
+        idempotency === null ? null : await readRepeated(postgres, chargedTo, idempotency, now())
+      const unpaid = repeats
+        ? 0
+        : build
+          ? await countUnpaid(postgres, organizationId, build, idempotency, now())
+          : recordsMax
+      if (unpaid > 0)
+        for (const each of [meter, ...otherMeters])
+          await admitted(JSON.stringify({ ...chargedTo, meter: each, recordsMax: unpaid }))
 
       return openCharge(
-        {
-          ledger,
-          write,
-          now,
-          readerPatienceMs,
-          admitAgain: async () => {
-            for (const asked of admissions) await admitRecords(postgres, asked, now())
-          },
-          vague,
-        },
-        {
-          caller,
-          chargedTo: admission,
-          isCovered,
-          hasOtherMeters: otherMeters.length > 0,
-          build,
-          idempotency,
-          repeats,
-          signal,
-        },
+        { ledger, write, now, readerPatienceMs },
+        { caller, chargedTo, recordsMax, build, idempotency, repeats, signal },
       )
     },
     refundBuildRead: ({ requestId, organizationId, buildId, keys }) =>

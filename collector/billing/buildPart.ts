@@ -12,16 +12,8 @@ export interface KeySpan {
  */
 export interface BuildPart {
   readonly buildId: string
-  /**
-   * The keys of the records, if they are known before the read; `settle` receives them as hashes. Without any,
-   * it receives the complete build.
-   */
-  readonly keys?: readonly KeySpan[]
-  /**
-   * The requested range, if it may extend beyond the last key and the number of members is billed. A read
-   * that the budget does not cover is admitted only if this entire range is free. By default, `keys`.
-   */
-  readonly askedKeys?: KeySpan
+  /** The keys of the records. The rows are read after the admission; `settle` may receive fewer keys, as hashes. */
+  readonly keys: readonly KeySpan[]
   /** Finds the keys in this build of the people who have these keys in another build of the audience. */
   readonly findMembers: (
     fromBuildId: string,
@@ -32,45 +24,28 @@ export interface BuildPart {
 /** Charges of other builds that a build does not include yet: by build id, int8multiranges of their keys. */
 export type Uncarried = Readonly<Record<string, string>>
 
-/** Returns whether all records of a part of a build were already charged, so that reading it is free. */
-export async function isFree(
+/** Returns how many records of a part of a build a charge would cost now: those that were not charged on this day. */
+export async function countUnpaid(
   postgres: Postgres,
   organizationId: string,
-  build: BuildPart | undefined,
+  build: BuildPart,
   idempotency: string | null,
   atMs: number,
-): Promise<boolean> {
-  if (!build?.keys) return false
+): Promise<number> {
   const at = new Date(atMs)
-  const found = await postgres.query<{ uncarried: Uncarried | null }>(
-    'SELECT keys_to_carry($1, $2) AS uncarried',
-    [build.buildId, at],
-  )
+  const found = await postgres.query<{ uncarried: Uncarried | null }>({
+    name: 'keys_to_carry',
+    text: 'SELECT keys_to_carry($1, $2) AS uncarried',
+    values: [build.buildId, at],
+  })
   await carryKeys(postgres, organizationId, build, found.rows[0]!.uncarried ?? {}, at)
-  const { rows } = await postgres.query<{ is_free: boolean }>(
-    `SELECT free_keys($1, $2, $3) @> $4::int8multirange OR EXISTS (
-       SELECT FROM build_charges WHERE build_id = $1 AND day = 'infinity' AND NOT isempty(keys)) AS is_free`,
-    [
-      build.buildId,
-      at,
-      idempotency,
-      multirangeOf(build.askedKeys ? [build.askedKeys] : build.keys),
-    ],
-  )
-  return rows[0]!.is_free
-}
-
-/** Whether earlier downloads of a build were charged for all records with these keys. */
-export async function isDownloadPaid(
-  postgres: Postgres,
-  buildId: string,
-  keys: readonly KeySpan[],
-): Promise<boolean> {
-  const { rowCount } = await postgres.query(
-    `SELECT FROM build_charges WHERE build_id = $1 AND day = 'infinity' AND keys @> $2::int8multirange`,
-    [buildId, multirangeOf(keys)],
-  )
-  return rowCount !== 0
+  const { rows } = await postgres.query<{ unpaid: number }>({
+    name: 'unpaid_keys',
+    text: `SELECT coalesce(sum(upper(span) - lower(span)), 0)::float8 AS unpaid
+           FROM unnest($4::int8multirange - free_keys($1, $2, $3)) AS span`,
+    values: [build.buildId, at, idempotency, multirangeOf(build.keys)],
+  })
+  return rows[0]!.unpaid
 }
 
 /** Carries the charges of the audience's other builds on that UTC day over to a build. */
@@ -95,7 +70,7 @@ export async function carryKeys(
 }
 
 /** Formats the keys as a PostgreSQL int8multirange. */
-export const keysOf = ({ keys }: BuildPart): string | null => (keys ? multirangeOf(keys) : null)
+export const keysOf = ({ keys }: BuildPart): string => multirangeOf(keys)
 
 /** Adjacent keys as spans; `keys` ascend. */
 export function spansOfKeys(keys: readonly number[]): KeySpan[] {

@@ -1,12 +1,5 @@
 import { ClientDisconnected } from '../api/http/errors.ts'
-import {
-  type Admission,
-  type Caller,
-  type ChargedTo,
-  mayRepeat,
-  type Repeated,
-  type Window,
-} from './admission.ts'
+import type { Caller, ChargedTo, Repeated, Window } from './admission.ts'
 import { type BuildPart, keysOf } from './buildPart.ts'
 import type { Ledger, LedgerCharge } from './ledger.ts'
 import type { Meter } from './meters.ts'
@@ -38,7 +31,8 @@ export interface Charge {
   readonly repeats: Repeated | null
   /**
    * Charges the records of the response, and returns the charged number. A repeat is charged for fewer records, a
-   * test key for none. Throws like `admit`, with exact budgets and limits. Call it last before the first byte.
+   * test key for none. Throws like `admit`, with exact budgets and limits, which must still cover all records that were
+   * admitted. Call it last before the first byte.
    */
   settle(records: number, answered?: Answered): Promise<number>
   /**
@@ -61,11 +55,8 @@ export interface Delivery {
 /** The admitted request that a charge is for. */
 export interface ChargeInput {
   caller: Caller
-  chargedTo: Admission
-  /** Whether budgets and limits cover `recordsMax`. If not, it was admitted because an earlier charge covers it. */
-  isCovered: boolean
-  /** Whether the rows may choose another meter. */
-  hasOtherMeters: boolean
+  chargedTo: ChargedTo
+  recordsMax: number
   build: BuildPart | undefined
   idempotency: string | null
   repeats: Repeated | null
@@ -82,25 +73,12 @@ export interface ChargeDeps {
   ): Promise<{ charged: number; refusal: Refusal | null }>
   now: () => number
   readerPatienceMs: number
-  /** Throws like `admit` if budgets and limits do not cover `recordsMax` any more. */
-  admitAgain(): Promise<void>
-  /** Returns the error of a refusal, without what reveals a billed number. */
-  vague(error: unknown): unknown
 }
 
 /** Opens the charge of an admitted request: nothing is written before `settle`. */
 export function openCharge(
-  { ledger, write, now, readerPatienceMs, admitAgain, vague }: ChargeDeps,
-  {
-    caller,
-    chargedTo,
-    isCovered,
-    hasOtherMeters,
-    build,
-    idempotency,
-    repeats,
-    signal,
-  }: ChargeInput,
+  { ledger, write, now, readerPatienceMs }: ChargeDeps,
+  { caller, chargedTo, recordsMax, build, idempotency, repeats, signal }: ChargeInput,
 ): Charge {
   let settled: LedgerCharge | null = null
   let refunded = Promise.resolve()
@@ -115,14 +93,6 @@ export function openCharge(
     async settle(records, answered = {}) {
       const { meter = chargedTo.meter } = answered
       if (signal?.aborted) throw callerGone()
-      // Budgets and limits may have changed since `admit`. They must still cover `recordsMax`, even for no records, and for
-      // a repeat. Otherwise a refusal would tell for free that there are records, or uncharged ones.
-      let isStillCovered = isCovered
-      if (isCovered && (records === 0 || hasOtherMeters || repeats !== null))
-        await admitAgain().catch(async (error) => {
-          if (!mayRepeat(repeats)) throw await vague(error)
-          isStillCovered = false
-        })
       if (records === 0) return 0
       const atMs = now()
       const ledgerCharge = chargeOf(
@@ -134,11 +104,12 @@ export function openCharge(
           idempotency,
           build,
           answered,
-          recordsMax: isStillCovered ? chargedTo.recordsMax : null,
+          // The unpaid records of a build are known before the read.
+          recordsMax: build ? null : recordsMax,
         },
       )
       const { charged, refusal } = await write(ledgerCharge, build)
-      if (refusal) throw await vague(refusalError(refusal, { ...chargedTo, meter, atMs }))
+      if (refusal) throw refusalError(refusal, { ...chargedTo, meter, atMs })
       settled = ledgerCharge
       if (!signal?.aborted) return charged
       await refund()
@@ -178,7 +149,7 @@ export const freeCharge: Charge = {
 }
 
 function chargeOf(
-  { requestId, callerId }: Caller,
+  { requestId, forRequest = null, callerId }: Caller,
   { organizationId, projectId, isProjectKey, meter }: ChargedTo,
   {
     records,
@@ -201,6 +172,7 @@ function chargeOf(
   const canBeMatched = hashes !== undefined || build !== undefined
   return {
     request_id: requestId,
+    for_request: forRequest,
     organization_id: organizationId,
     project_id: projectId,
     is_project_key: isProjectKey,

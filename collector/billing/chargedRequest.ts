@@ -30,8 +30,6 @@ export interface AdmittedRequest {
   readonly signal: AbortSignal
   /** The window of the earlier charge for the same request; a repeat reads it again. */
   readonly repeatedWindow: Window | undefined
-  /** Whether the same request was charged before. A repeat is free, so it must not say whether more records follow. */
-  readonly isRepeat: boolean
   readonly billing: Billing
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -53,7 +51,7 @@ export async function admit(
   const signal = untilClosed(reply)
   const charge = await billing.admit(caller, { ...usage, signal })
   request.charge = charge
-  return { signal, ...repeatOf(charge), billing, request, reply, usage, charge }
+  return { signal, repeatedWindow: windowOf(charge), billing, request, reply, usage, charge }
 }
 
 /** Admits a further page of the same answer, which `caller` charges under an id of its own. Throws like `admit`. */
@@ -63,13 +61,10 @@ export async function admitFurther(
 ): Promise<AdmittedRequest> {
   const { billing, usage, signal } = admitted
   const charge = await billing.admit(caller, { ...usage, signal })
-  return { ...admitted, ...repeatOf(charge), charge }
+  return { ...admitted, repeatedWindow: windowOf(charge), charge }
 }
 
-const repeatOf = ({ repeats }: Charge) => ({
-  repeatedWindow: repeats?.window ?? undefined,
-  isRepeat: repeats !== null,
-})
+const windowOf = ({ repeats }: Charge): Window | undefined => repeats?.window ?? undefined
 
 /** The records that a route has read, before the first byte of its answer. */
 export interface ReadRecords {

@@ -10,6 +10,8 @@ import type { Refusal } from './refusals.ts'
 /** A response to charge, with the member names that charge_responses.sql reads. */
 export interface LedgerCharge {
   request_id: string
+  /** The API request that the charge belongs to; null: `request_id`, or none. */
+  for_request: string | null
   organization_id: string
   /** Owner of the usage. Null: only the organization. */
   project_id: string | null
@@ -18,7 +20,7 @@ export interface LedgerCharge {
   meter: string
   /** At least 1. */
   records: number
-  /** The records that budgets and limits must cover, so that a refusal does not depend on `records`. Null: `records`. */
+  /** The records that were admitted and must still be covered, so that a refusal does not depend on the read. Null: `records`. */
   records_max: number | null
   /** ISO 8601; determines the day and the month of the usage. */
   at: string

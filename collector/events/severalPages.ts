@@ -47,7 +47,6 @@ interface ChargedPage {
   readonly page: GatheredPage
   readonly settled: Settled
   readonly hasMore: boolean
-  readonly isRepeat: boolean
   /** The cursor of the next page; null on the last one. */
   readonly next: string | null
   readonly requestId: string
@@ -162,12 +161,10 @@ class ChargedPages {
       hashes: () => page.hashes ?? readEventHashes(executor, planOfPage),
       rows: deliveries(page),
     })
-    // A full page of a free repeat must not reveal whether another row follows.
-    const { isRepeat } = admitted
-    const hasMore = page.hasMore || (isRepeat && page.isFull)
+    const { hasMore } = page
     this.#cursor = hasMore ? cursorPast(plan, page) : null
     const next = this.#cursor && writeCursor(this.#cursor)
-    return { page, settled, hasMore, isRepeat, next, requestId }
+    return { page, settled, hasMore, next, requestId }
   }
 }
 
@@ -179,7 +176,7 @@ async function* linesOf(
 ) {
   let sent: ChargedPage | null = first
   for (let count = 1; sent; count++) {
-    const { page, settled, hasMore, isRepeat, next, requestId }: ChargedPage = sent
+    const { page, settled, hasMore, next, requestId }: ChargedPage = sent
     const meta = {
       tier,
       meter,
@@ -191,7 +188,7 @@ async function* linesOf(
     }
     yield* jsonRows('rows', settled.rows, () => ({ meta: metaOf(plan, meta) }))
     yield '\n'
-    sent = next === null || isRepeat || count === pages ? null : await charged.further(next)
+    sent = next === null || count === pages ? null : await charged.further(next)
   }
 }
 

@@ -8,6 +8,7 @@ import { dropRows } from '../../collector/audiences/lists/listRows.ts'
 import { createList } from '../../collector/audiences/lists/lists.ts'
 import { saveUpload } from '../../collector/audiences/lists/upload/saveUpload.ts'
 import { openUploads } from '../../collector/audiences/lists/upload/uploads.ts'
+import { createAllowance } from '../../collector/billing/allowance.ts'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
@@ -89,7 +90,9 @@ export async function lists(bench: Bench): Promise<Row[]> {
     const demo = { organization_id: organizationId, project_id: projectId, pixel_id: randomUUID() }
     await makePeople(store, demo as Parameters<typeof makePeople>[1], bench.sizes)
     const uploads = openUploads(directory, randomUUID())
-    const deps = { postgres, clickhouse: { live: clickhouse, test: clickhouse }, uploads }
+    const allowance = createAllowance({ postgres, perDay: 2_000, now: Date.now })
+    const stores = { live: clickhouse, test: clickhouse }
+    const deps = { postgres, clickhouse: stores, uploads, allowance }
 
     const measure = async <T>(work: () => Promise<T>): Promise<Cost & { result: T }> => {
       const [startedAt, before] = [performance.now(), processorMs(clickhouseServer.pid()!)]
@@ -175,9 +178,11 @@ export async function lists(bench: Bench): Promise<Row[]> {
       most = Math.max(most, process.memoryUsage().rss)
     }, 20)
     const large = await importFile(pieces(largeBytes)).finally(() => clearInterval(timer))
-    const { total, added, duplicate, rejected } = counts
+    const { total, matched, unmatched, duplicate, rejected } = counts
     const isExact =
-      total === lines && total === added + duplicate + rejected && rejected === lines / brokenEvery
+      total === lines &&
+      total === matched + unmatched + duplicate + rejected &&
+      rejected === lines / brokenEvery
     return [
       {
         what: 'raw insert of the members ÷ list import (speed of the import)',

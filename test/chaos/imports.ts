@@ -89,7 +89,8 @@ function makeFile(random: Random, lines: number, number: number): File {
     members: members.size,
     counters: {
       rows_total: lines,
-      rows_added: members.size,
+      rows_matched: 0,
+      rows_unmatched: members.size,
       rows_duplicate: lines - rejected.size - members.size,
       rows_rejected: rejected.size,
     },

@@ -294,9 +294,9 @@ async function storeExports(postgres: Postgres, tenant: Tenant, n: 0 | 1): Promi
   }
   if (n !== 0) return
   await postgres.query(
-    `INSERT INTO export_runs (run_id, export_id, build_id, output_format, status, stop_reason, records_expected,
+    `INSERT INTO export_runs (run_id, export_id, build_id, output_format, status, stop_reason,
        records_failed, records_charged, requested_by, is_project_key, ended_at)
-     VALUES ($1, $2, $3, 'hem', 'failed', 'Stopped.', 1, 1, 1, $2, false, now())`,
+     VALUES ($1, $2, $3, 'hem', 'failed', 'Stopped.', 1, 1, $2, false, now())`,
     [sentRun, sentExport, builds[0]],
   )
 }

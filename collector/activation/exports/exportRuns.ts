@@ -4,7 +4,6 @@ import { ApiError, conflict, notFound } from '../../api/http/errors.ts'
 import { readPage } from '../../api/http/pagination.ts'
 import { keepBuild } from '../../audiences/builds.ts'
 import { requestListBuild } from '../../audiences/listAudience.ts'
-import { hasBilledCountSql } from '../../events/query/freeAnswers.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { isSimulated } from '../../platform/postgres/simulation.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
@@ -22,55 +21,48 @@ export const exportRuns = 'exports.runs'
 export const unfinished = `('pending', 'running', 'parked')`
 
 /**
- * Returns SQL for whether the number of records of a run is billed (query/freeAnswers.ts). Events determine
- * which people have addresses, and a caller can forge events. So it is billed for every export of addresses.
+ * The four counters of a run; null until `numbers_from`, if the allowance of free answers was used up and the run has
+ * charged no record.
  */
-export const isNumberSold = (run: string, build: string): string =>
-  `(${hasBilledCountSql(build)} OR ${run}.output_format = 'ip_address')`
+const counters = ['total', 'exported', 'failed', 'duplicated']
+  .map(
+    (name) => `CASE WHEN numbers_from <= now() THEN records_${name}::float8 END AS records_${name}`,
+  )
+  .join(', ')
 
-/**
- * Runs with the counts that an answer may show. If the number of records is sold, the counts include only charged
- * records, so that free failures reveal nothing. The number of records to send then appears once a run has completed.
- */
-const visibleRuns = `export_runs
-  CROSS JOIN LATERAL (
-    SELECT EXISTS (SELECT FROM audience_builds AS sent
-      WHERE sent.build_id = export_runs.build_id AND ${isNumberSold('export_runs', 'sent')}) AS is_sold
-  ) AS number
-  CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE outcome = 'failed') AS failed,
-      count(*) FILTER (WHERE outcome = 'duplicated') AS duplicated
-    FROM export_outcomes AS known
-    WHERE is_sold AND known.run_id = export_runs.run_id AND is_charged
-  ) AS paid
-  CROSS JOIN LATERAL (
-    SELECT CASE WHEN is_sold THEN paid.failed ELSE records_failed END AS failed,
-      CASE WHEN is_sold THEN paid.duplicated ELSE records_duplicated END AS duplicated
-  ) AS visible`
-
-const visibleTotal = '(records_exported + visible.failed + visible.duplicated)'
-
-/** The four counters of a run. */
-const counters = `${visibleTotal}::float8 AS records_total, records_exported::float8 AS records_exported,
-  visible.failed::float8 AS records_failed, visible.duplicated::float8 AS records_duplicated`
-
-const columns = `export_runs.run_id, export_id, status,
-  CASE WHEN status = 'completed' THEN ${visibleTotal}::float8
-    WHEN NOT is_sold THEN records_expected::float8 END AS records_expected, ${counters},
-  records_charged::float8 AS records_charged, build_id, retry_of,
+const columns = `run_id, export_id, status, ${counters}, records_charged::float8 AS records_charged, build_id, retry_of,
   coalesce(stop_reason, CASE WHEN status = 'parked' THEN park_reason END) AS error, resumes_at, requested_at, started_at,
   ended_at`
+
+interface Counters {
+  records_total: number | null
+  records_exported: number | null
+  records_failed: number | null
+  records_duplicated: number | null
+}
+
+/** The counters as an answer has them: omitted while they are not shown. */
+const shownCounters = (row: Counters): Partial<Record<keyof Counters, number>> =>
+  row.records_total === null
+    ? {}
+    : {
+        records_total: row.records_total,
+        records_exported: row.records_exported!,
+        records_failed: row.records_failed!,
+        records_duplicated: row.records_duplicated!,
+      }
 
 /** Reads the run for the message `export.run_ended`. */
 export async function readRunEnd(
   client: Queryable,
   runId: string,
 ): Promise<Record<string, unknown>> {
-  const { rows } = await client.query<Record<string, unknown>>(
-    `SELECT status, ${counters}, stop_reason AS error FROM ${visibleRuns} WHERE run_id = $1`,
+  const { rows } = await client.query<Counters & { status: string; error: string | null }>(
+    `SELECT status, ${counters}, stop_reason AS error FROM export_runs WHERE run_id = $1`,
     [runId],
   )
-  return rows[0]!
+  const { status, error, ...counted } = rows[0]!
+  return { status, ...shownCounters(counted), error }
 }
 
 /** Reads one run of an export. Throws 404 "run not found". */
@@ -82,8 +74,7 @@ export async function readRun(
 ): Promise<Run> {
   if (!isUuid(runId)) throw notFound.exportRun()
   const { rows } = await client.query<Row>(
-    `SELECT ${columns} FROM ${visibleRuns}
-     WHERE export_id = $1 AND run_id = $2 ${lock ? 'FOR UPDATE OF export_runs' : ''}`,
+    `SELECT ${columns} FROM export_runs WHERE export_id = $1 AND run_id = $2 ${lock ? 'FOR UPDATE' : ''}`,
     [exportId, runId],
   )
   if (!rows[0]) throw notFound.exportRun()
@@ -99,7 +90,7 @@ export async function listRuns(
   const { rows, next } = await readPage<Row>(deps, page, {
     list: 'export_runs',
     owner: exportId,
-    sql: `SELECT ${columns} FROM ${visibleRuns} WHERE export_id = $1`,
+    sql: `SELECT ${columns} FROM export_runs WHERE export_id = $1`,
     values: [exportId],
     key: { run_id: 'uuid' },
     order: 'desc',
@@ -108,8 +99,8 @@ export async function listRuns(
 }
 
 /**
- * Returns a page of a run's records that were not exported, each with its reason. Throws 400 for an invalid
- * cursor.
+ * Returns a page of a run's records that were not exported, each with its reason. None while the counters are not
+ * shown. Throws 400 for an invalid cursor.
  */
 export async function listFailures(
   deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
@@ -128,8 +119,8 @@ export async function listFailures(
     owner: `${runId} ${outcome}`,
     // An uncharged record was delivered to nobody, so the response does not identify it.
     sql: `SELECT key, CASE WHEN is_charged THEN record END AS record, outcome, reason, class FROM export_outcomes
-          WHERE run_id = $1 AND outcome = $2 AND (is_charged OR NOT (
-            SELECT is_sold FROM ${visibleRuns} WHERE export_runs.run_id = $1))`,
+          WHERE run_id = $1 AND outcome = $2 AND EXISTS (
+            SELECT FROM export_runs WHERE export_runs.run_id = $1 AND numbers_from <= now())`,
     values: [runId, outcome],
     key: { key: 'bigint' },
   })
@@ -150,35 +141,40 @@ export async function listFailures(
 
 /** The caller that requests a run and is charged for it. */
 export interface Requester {
+  readonly organizationId: string
   readonly callerId: string
   readonly isProjectKey: boolean
+  /** The request, whose charges in the log of requests are those of the run. Null: a schedule requests it. */
+  readonly requestId: string | null
 }
+
+/** Dependencies of requests for runs. */
+export type RequestDeps = Pick<ExportsDeps, 'allowance' | 'now'>
 
 /**
  * Requests a run of an export, with the served build of its audience, or the current list. Later builds do
  * not affect the run. Throws 409 "not_ready" without a build, and "conflict" while a run is in progress.
  */
 export async function requestRun(
+  deps: RequestDeps,
   client: Queryable,
   wanted: Export,
   requester: Requester,
 ): Promise<string> {
-  const { buildId, count } =
+  const buildId =
     wanted.list_id === null
       ? await readServed(client, wanted.audience_id!)
-      : { buildId: await requestListBuild(client, wanted.list_id), count: null }
+      : await requestListBuild(client, wanted.list_id)
   if (!buildId || !(await keepBuild(client, buildId))) throw notReady(wanted)
-  return insertRun(client, wanted, { retryOf: null, buildId, expected: count }, requester)
+  return insertRun(deps, client, wanted, { retryOf: null, buildId }, requester)
 }
 
-async function readServed(client: Queryable, audienceId: string) {
-  const { rows } = await client.query<{ buildId: string | null; count: number | null }>(
-    `SELECT current_build_id AS "buildId", count::float8 AS count FROM audiences
-       LEFT JOIN audience_builds ON build_id = current_build_id
-     WHERE audiences.audience_id = $1`,
+async function readServed(client: Queryable, audienceId: string): Promise<string | null> {
+  const { rows } = await client.query<{ current_build_id: string | null }>(
+    'SELECT current_build_id FROM audiences WHERE audience_id = $1',
     [audienceId],
   )
-  return rows[0] ?? { buildId: null, count: null }
+  return rows[0]?.current_build_id ?? null
 }
 
 /**
@@ -186,6 +182,7 @@ async function readServed(client: Queryable, audienceId: string) {
  * progress, and if nothing failed. Throws "not_ready" if the members of its build were deleted.
  */
 export async function requestRetry(
+  deps: RequestDeps,
   client: Queryable,
   wanted: Export,
   run: Run,
@@ -196,42 +193,27 @@ export async function requestRetry(
       'invalid_state',
       'This run is in progress. Retry its failed records after it ends.',
     )
-  const { failed, mayHaveFailed } = await readFailed(client, run)
-  if (!mayHaveFailed) throw conflict('invalid_state', 'This run has no failed records to retry.')
-  // A sample run was never sent, and has no build of its own.
-  const buildId = isSimulated()
-    ? (await readServed(client, wanted.audience_id!)).buildId
-    : run.build_id
-  if (buildId === null || !(await keepBuild(client, buildId))) throw notReady(wanted)
-  return insertRun(client, wanted, { retryOf: run.run_id, buildId, expected: failed }, requester)
-}
-
-/**
- * Counts the failed records of a run, and returns whether a retry may be refused without revealing uncharged
- * failures.
- */
-async function readFailed(client: Queryable, { run_id, status, records_failed }: Run) {
-  const { rows } = await client.query<{ failed: number; is_sold: boolean }>(
-    `SELECT records_failed::float8 AS failed, is_sold FROM ${visibleRuns} WHERE run_id = $1`,
-    [run_id],
+  const { rowCount } = await client.query(
+    'SELECT FROM export_runs WHERE run_id = $1 AND records_failed > 0',
+    [run.run_id],
   )
-  const { failed, is_sold } = rows[0]!
-  return { failed, mayHaveFailed: records_failed > 0 || (is_sold && status === 'failed') }
+  if (rowCount === 0) throw conflict('invalid_state', 'This run has no failed records to retry.')
+  // A sample run was never sent, and has no build of its own.
+  const buildId = isSimulated() ? await readServed(client, wanted.audience_id!) : run.build_id
+  if (buildId === null || !(await keepBuild(client, buildId))) throw notReady(wanted)
+  return insertRun(deps, client, wanted, { retryOf: run.run_id, buildId }, requester)
 }
 
 async function insertRun(
+  { allowance, now }: RequestDeps,
   client: Queryable,
   wanted: Export,
-  {
-    retryOf,
-    buildId,
-    expected,
-  }: { retryOf: string | null; buildId: string; expected: number | null },
-  { callerId, isProjectKey }: Requester,
+  { retryOf, buildId }: { retryOf: string | null; buildId: string },
+  { organizationId, callerId, isProjectKey, requestId }: Requester,
 ): Promise<string> {
   const { rows } = await client.query<{ run_id: string }>(
-    `INSERT INTO export_runs (run_id, export_id, retry_of, build_id, output_format, mapping, records_expected,
-       requested_by, is_project_key)
+    `INSERT INTO export_runs (run_id, export_id, retry_of, build_id, output_format, mapping, requested_by,
+       is_project_key, request_id)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      ON CONFLICT (export_id) WHERE status IN ${unfinished} DO NOTHING RETURNING run_id`,
     [
@@ -241,9 +223,9 @@ async function insertRun(
       buildId,
       wanted.output_format,
       wanted.mapping ? JSON.stringify(wanted.mapping) : null,
-      expected,
       callerId,
       isProjectKey,
+      requestId,
     ],
   )
   if (!rows[0])
@@ -251,8 +233,19 @@ async function insertRun(
       'invalid_state',
       'Another run of this export is in progress. Wait until it ends.',
     )
+  const runId = rows[0].run_id
+  if (!isSimulated()) {
+    const question = ['export run', wanted.id, buildId, retryOf]
+    const nowMs = now()
+    const from = await allowance.takeForWork(client, organizationId, question, nowMs)
+    if (from.getTime() > nowMs)
+      await client.query('UPDATE export_runs SET numbers_from = $2 WHERE run_id = $1', [
+        runId,
+        from,
+      ])
+  }
   await wakeQueue(client, exportRuns)
-  return rows[0].run_id
+  return runId
 }
 
 /** Stops a run: the remaining records fail with that reason. A finished run stays unchanged. */
@@ -275,15 +268,28 @@ const notReady = ({ audience_id }: Export) =>
       : `The audience is not built, or the members of its build were deleted. GET /api/v1/audiences/${audience_id}/status shows the progress.`,
   )
 
-interface Row extends Omit<Run, 'resumes_at' | 'requested_at' | 'started_at' | 'ended_at'> {
+interface Row
+  extends Counters,
+    Omit<Run, keyof Counters | 'resumes_at' | 'requested_at' | 'started_at' | 'ended_at'> {
   resumes_at: Date | null
   requested_at: Date
   started_at: Date | null
   ended_at: Date | null
 }
 
-const runOf = ({ resumes_at, requested_at, started_at, ended_at, ...row }: Row): Run => ({
+const runOf = ({
+  records_total,
+  records_exported,
+  records_failed,
+  records_duplicated,
+  resumes_at,
+  requested_at,
+  started_at,
+  ended_at,
+  ...row
+}: Row): Run => ({
   ...row,
+  ...shownCounters({ records_total, records_exported, records_failed, records_duplicated }),
   resumes_at: row.status === 'parked' ? (resumes_at?.toISOString() ?? null) : null,
   requested_at: requested_at.toISOString(),
   started_at: started_at?.toISOString() ?? null,

@@ -99,6 +99,7 @@ const RunStatus = Choice(['pending', 'running', 'parked', 'completed', 'failed']
 })
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
+const Counter = (description: string) => Type.Optional(Count(description))
 
 /** Spec: Export run. */
 export const Run = Type.Object(
@@ -106,15 +107,12 @@ export const Run = Type.Object(
     run_id: Id,
     export_id: Id,
     status: RunStatus,
-    records_expected: Nullable(
-      Count(
-        'Records to send. Null until a list was read. For lists, for `ip_address`, and if the `count` of the audience is billed, null until the run has completed. The other numbers then cover only charged records.',
-      ),
+    records_total: Counter(
+      'Records with an outcome so far: always the sum of the next three. The four counters are omitted if the free answers of the day are used up, until midnight UTC or the first charged record.',
     ),
-    records_total: Count('Records with an outcome: always the sum of the next three.'),
-    records_exported: Count('Records that the destination accepted.'),
-    records_failed: Count('Failed records; `GET …/failures` lists them with reasons.'),
-    records_duplicated: Count(
+    records_exported: Counter('Records that the destination accepted.'),
+    records_failed: Counter('Failed records; `GET …/failures` lists them with reasons.'),
+    records_duplicated: Counter(
       'Skipped records: the destination cannot distinguish them from another record of the run.',
     ),
     records_charged: Count('Records charged for the run.'),

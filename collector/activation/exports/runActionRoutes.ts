@@ -25,6 +25,7 @@ const testKeys = ' With a test key, the answer is the sample run; nothing is sen
 
 /** A request about an export, or a run of it. */
 interface RunRequest {
+  readonly id: string
   readonly principal: Principal
   readonly params: { readonly export_id: string; readonly run_id?: string }
   readonly query: { readonly project_id?: string }
@@ -45,13 +46,15 @@ export const runActionRoutes =
         requester: Requester,
       ) => Promise<string>,
     ): Promise<{ run: Run }> => {
-      const { principal, params } = request
+      const { id, principal, params } = request
       const { export_id, run_id } = params
       return changeRecord(deps, request, readExport, export_id, async (client, wanted) => {
         const run = run_id === undefined ? null : await readRun(client, export_id, run_id, true)
         const runId = await work(client, wanted, run, {
+          organizationId: principal.organizationId,
           callerId: callerId(principal),
           isProjectKey: principal.projectId !== null,
+          requestId: id,
         })
         await audit(client, principal, action, { kind: 'export', id: export_id }, { run_id: runId })
         return { run: await readRun(client, export_id, runId) }
@@ -74,7 +77,7 @@ export const runActionRoutes =
       },
       async (request, reply) => {
         const answer = await change(request, 'export.run', (client, wanted, _run, requester) =>
-          requestRun(client, wanted, requester),
+          requestRun(deps, client, wanted, requester),
         )
         return reply.code(201).send(answer)
       },
@@ -88,7 +91,7 @@ export const runActionRoutes =
           tags,
           operationId: 'retryExportRun',
           summary: 'Retry the failed records of a run',
-          description: `Requires the project admin role. Starts a run with only the failed records, from the same build. Charged records are not charged again. Returns 409 while a run is in progress, or if no record failed. If uncharged failures are not shown, a stopped run can always be retried.${testKeys}`,
+          description: `Requires the project admin role. Starts a run with only the failed records, from the same build. Charged records are not charged again. Returns 409 while a run is in progress, or if no record failed.${testKeys}`,
           params: RunById,
           querystring: ProjectQuery,
           response: { 201: OneRun },
@@ -96,7 +99,7 @@ export const runActionRoutes =
       },
       async (request, reply) => {
         const answer = await change(request, 'export.retry', (client, wanted, run, requester) =>
-          requestRetry(client, wanted, run!, requester),
+          requestRetry(deps, client, wanted, run!, requester),
         )
         return reply.code(201).send(answer)
       },

@@ -85,7 +85,7 @@ export const runRoutes =
           operationId: 'listExportFailures',
           summary: 'List the failed records of a run',
           description:
-            'Returns each record with its reason; with `outcome=duplicated` the skipped records. If the `count` of the audience is billed, and for lists, returns only charged records. The records identify people: dashboard members need the project admin role, and the audit log records each access.',
+            'Returns each record with its reason; with `outcome=duplicated` the skipped records. Records that were not charged have no id. The records identify people: dashboard members need the project admin role, and the audit log records each access.',
           params: RunById,
           querystring: FailuresQuery,
           response: { 200: FailurePage },

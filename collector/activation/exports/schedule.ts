@@ -1,14 +1,15 @@
 import { ApiError } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { requestRun, unfinished } from './exportRuns.ts'
+import { type RequestDeps, requestRun, unfinished } from './exportRuns.ts'
 import { readExport } from './exports.ts'
 
 /**
  * Requests a run of each export that is due by its schedule. An export without a build, or with a run in
  * progress, waits.
  */
-export async function requestDueRuns({ postgres }: { postgres: Postgres }): Promise<void> {
+export async function requestDueRuns(deps: RequestDeps & { postgres: Postgres }): Promise<void> {
+  const { postgres } = deps
   const { rows } = await postgres.query<{
     export_id: string
     project_id: string
@@ -25,9 +26,11 @@ export async function requestDueRuns({ postgres }: { postgres: Postgres }): Prom
   for (const { export_id, project_id, organization_id } of rows) {
     await inTransaction(postgres, async (client) => {
       const scope = { organizationId: organization_id, projectIds: [project_id] }
-      await requestRun(client, await readExport(client, scope, export_id), {
+      await requestRun(deps, client, await readExport(client, scope, export_id), {
+        organizationId: organization_id,
         callerId: export_id,
         isProjectKey: false,
+        requestId: null,
       })
     }).catch((error: unknown) => {
       if (!(error instanceof ApiError)) throw error

@@ -68,7 +68,7 @@ export const importRoutes =
           operationId: 'getListImport',
           summary: 'Get the status of an import',
           description:
-            'When it is `completed`, `rows_total` is the sum of `rows_added`, `rows_duplicate` and `rows_rejected`.',
+            'When it is `completed`, `rows_total` is the sum of `rows_matched`, `rows_unmatched`, `rows_duplicate` and `rows_rejected`.',
           params: ByImport,
           querystring: ProjectQuery,
           response: { 200: OneImport },

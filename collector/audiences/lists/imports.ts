@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { busy, notFound } from '../../api/http/errors.ts'
+import type { Allowance } from '../../billing/allowance.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { emit } from '../../platform/outbox/outbox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -10,14 +11,26 @@ import type { Place } from './file/readChunk.ts'
 import type { Kind } from './kinds.ts'
 import type { ListImport } from './listSchemas.ts'
 
-const counters = [
-  ...['total', 'added', 'duplicate', 'rejected'].map(
-    (name) => `rows_${name}::float8 AS rows_${name}`,
-  ),
-  // An earlier release counted this; it is billed now.
-  'NULL AS rows_matched',
-  'NULL AS rows_unmatched',
-].join(', ')
+/** The counters of an import. Matches are null until `numbers_from`, if the allowance of free answers was used up. */
+const counters = `rows_total::float8 AS rows_total,
+  CASE WHEN numbers_from <= now() THEN rows_matched::float8 END AS rows_matched,
+  CASE WHEN numbers_from <= now() THEN (rows_added - rows_matched)::float8 END AS rows_unmatched,
+  rows_duplicate::float8 AS rows_duplicate, rows_rejected::float8 AS rows_rejected`
+
+interface Matches {
+  rows_matched: number | null
+  rows_unmatched: number | null
+}
+
+/** A row with its matches, or without them while they are not shown. */
+const withMatches = <Row extends Matches>({
+  rows_matched,
+  rows_unmatched,
+  ...row
+}: Row): Omit<Row, keyof Matches> & { rows_matched?: number; rows_unmatched?: number } => ({
+  ...row,
+  ...(rows_matched !== null && { rows_matched, rows_unmatched: rows_unmatched! }),
+})
 
 /** The queue that finds waiting imports. */
 export const listImports = 'lists.imports'
@@ -140,13 +153,15 @@ async function fail(
 
 /** Emits the end of an import to webhooks. Call it in the transaction that ends it. */
 async function tellEnded(client: Queryable, importId: string): Promise<void> {
-  const { rows } = await client.query<{ organizationId: string; project_id: string }>(
+  const { rows } = await client.query<Matches & { organizationId: string; project_id: string }>(
     `SELECT organization_id AS "organizationId", project_id, list_id, lists.name, import_id, status, ${counters}, error
      FROM list_imports JOIN lists USING (list_id) JOIN projects USING (project_id) WHERE import_id = $1`,
     [importId],
   )
-  for (const { organizationId, ...data } of rows)
-    await emit(client, { organizationId, projectId: data.project_id, type: 'list.imported', data })
+  for (const { organizationId, ...row } of rows) {
+    const data = withMatches(row)
+    await emit(client, { organizationId, projectId: row.project_id, type: 'list.imported', data })
+  }
 }
 
 /** Begins or continues an import; undefined if it has ended, or was deleted with its list. */
@@ -206,8 +221,10 @@ export async function noteProgress(
 /** The result of an import, by rows of its file. */
 export interface RowCounts {
   readonly total: number
-  /** Rows that add a member. How many of these people are known is billed (query/freeAnswers.ts). */
-  readonly added: number
+  /** Rows that add a member whom a lookup returns, or a browser of a known person. */
+  readonly matched: number
+  /** Rows that add another member. */
+  readonly unmatched: number
   /** Rows whose member is in an earlier row, or already in the list. */
   readonly duplicate: number
   readonly rejected: number
@@ -219,14 +236,24 @@ export interface RowCounts {
  */
 export async function completeImport(
   client: Queryable,
-  { importId, listId }: PendingImport,
-  { total, added, duplicate, rejected }: RowCounts,
+  allowance: Pick<Allowance, 'takeForWork'>,
+  { importId, listId, organizationId }: PendingImport,
+  { total, matched, unmatched, duplicate, rejected }: RowCounts,
 ): Promise<void> {
+  const added = matched + unmatched
+  const nowMs = Date.now()
+  const from = await allowance.takeForWork(
+    client,
+    organizationId,
+    ['list import', listId, importId],
+    nowMs,
+  )
   const { rowCount } = await client.query(
-    `UPDATE list_imports SET status = 'completed', rows_total = $2, rows_added = $3, rows_duplicate = $4,
-       rows_rejected = $5, completed_at = now(), updated_at = now()
+    `UPDATE list_imports SET status = 'completed', rows_total = $2, rows_added = $3, rows_matched = $4,
+       rows_duplicate = $5, rows_rejected = $6, numbers_from = coalesce($7, now()), completed_at = now(),
+       updated_at = now()
      WHERE import_id = $1 AND status = 'processing'`,
-    [importId, total, added, duplicate, rejected],
+    [importId, total, added, matched, duplicate, rejected, from.getTime() > nowMs ? from : null],
   )
   if (rowCount === 0) throw new ImportUnderWay(`import ${importId} has already ended`)
   await client.query(
@@ -271,7 +298,11 @@ export async function readImport(
 }
 
 export interface ImportRow
-  extends Omit<Static<typeof ListImport>, 'id' | 'progress' | 'created_at' | 'completed_at'> {
+  extends Matches,
+    Omit<
+      Static<typeof ListImport>,
+      keyof Matches | 'id' | 'progress' | 'created_at' | 'completed_at'
+    > {
   import_id: string
   bytes_done: number
   bytes: number
@@ -288,7 +319,7 @@ export const importOf = ({
   ...row
 }: ImportRow): Static<typeof ListImport> => ({
   id: import_id,
-  ...row,
+  ...withMatches(row),
   progress: row.status === 'completed' ? 1 : bytes === 0 ? 0 : Math.min(bytes_done / bytes, 0.999),
   created_at: created_at.toISOString(),
   completed_at: completed_at?.toISOString() ?? null,

@@ -45,10 +45,6 @@ const ImportStatus = Choice(['pending', 'processing', 'completed', 'failed'], {
 })
 
 const Rows = (description: string) => Type.Integer({ description })
-const Withheld = Type.Null({
-  deprecated: true,
-  description: 'Always null, because the number of known people is not free. Use `rows_added`.',
-})
 
 export const ListImport = Type.Object(
   {
@@ -61,11 +57,14 @@ export const ListImport = Type.Object(
       description: 'Processed share of the file.',
     }),
     rows_total: Rows(
-      'Rows of the file without a header; 0 until the import completes. The sum of the other three.',
+      'Rows of the file without a header; 0 until the import completes. The sum of the other four.',
     ),
-    rows_added: Rows('Rows that added a member to the list.'),
-    rows_matched: Withheld,
-    rows_unmatched: Withheld,
+    rows_matched: Type.Optional(
+      Rows(
+        'Rows that added a member whom a lookup returns: a person with a profile, a known company, or a browser of a known person. This counter and the next are omitted if the free answers of the day are used up, until midnight UTC or an export of the list.',
+      ),
+    ),
+    rows_unmatched: Type.Optional(Rows('Rows that added another member.')),
     rows_duplicate: Rows('Rows that repeat an earlier row or an existing member.'),
     rows_rejected: Rows('Invalid rows; `…/rejected` lists them with reasons.'),
     error: Nullable(Type.String({ description: 'Why it failed.' })),

@@ -95,16 +95,20 @@ export const loggedNamedQuery = (
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
-/** The charge of a request. */
-export interface RequestCharge {
+/** What a request cost. */
+export interface RequestCost {
   request_id: string
-  at_ms: number
-  project_id: string | null
-  caller_id: string
   meter: Meter
   /** Less what was refunded. */
   records: number
   amount_micros: number
+}
+
+/** An entry of the ledger with its time and its caller. */
+export interface RequestCharge extends RequestCost {
+  at_ms: number
+  project_id: string | null
+  caller_id: string
 }
 
 const charges = `
@@ -129,7 +133,8 @@ export async function readCharges(
     `${charges}
        AND charge.at >= $2 AND charge.at < $3
        AND ($4::uuid[] IS NULL OR charge.project_id = ANY ($4))
-       AND ($5::uuid IS NULL OR charge.caller_id = $5) AND ($6::uuid IS NULL OR charge.request_id = $6)
+       AND ($5::uuid IS NULL OR charge.caller_id = $5)
+       AND ($6::uuid IS NULL OR charge.request_id = $6 OR charge.for_request = $6)
        AND ($7::text IS NULL OR charge.meter = $7)
        AND ($8::timestamptz IS NULL OR (charge.at, charge.request_id) < ($8, $9))
      ORDER BY charge.at DESC, charge.request_id DESC LIMIT $10`,
@@ -149,14 +154,18 @@ export async function readCharges(
   return rows
 }
 
-/** Reads the charges of these requests. */
+/** Reads what each of these requests cost: its own charge and those of the run that it started. */
 export async function readChargesOf(
   postgres: Postgres,
   { scope }: RequestFilters,
   requestIds: readonly string[],
-): Promise<RequestCharge[]> {
-  const { rows } = await postgres.query<RequestCharge>(
-    `${charges} AND charge.request_id = ANY ($2)`,
+): Promise<RequestCost[]> {
+  const { rows } = await postgres.query<RequestCost>(
+    `SELECT coalesce(for_request, request_id) AS request_id, min(meter) AS meter, sum(records)::float8 AS records,
+       sum(amount_micros)::float8 AS amount_micros
+     FROM ledger
+     WHERE organization_id = $1 AND (request_id = ANY ($2) AND for_request IS NULL OR for_request = ANY ($2))
+     GROUP BY 1`,
     [scope.organizationId, requestIds],
   )
   return rows

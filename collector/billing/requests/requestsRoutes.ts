@@ -18,6 +18,7 @@ import {
   loggedQuery,
   type Place,
   type RequestCharge,
+  type RequestCost,
   type RequestFilters,
   readCallerNames,
   readCharges,
@@ -83,7 +84,7 @@ export const requestsRoutes =
                 ]),
               )
           : await queryExecutor.rows<LoggedRequest>(loggedQuery(filters, after, limit))
-        const chargeOf = byId(
+        const costOf = byId<RequestCost>(
           isByCharge ? charges : await readChargesOf(postgres, filters, logged.map(idOf)),
         )
         const loggedOf = byId(logged)
@@ -95,8 +96,8 @@ export const requestsRoutes =
         const page = found.slice(0, limit)
         const last = page.at(-1)
         return {
-          requests: page.map(({ request_id }) =>
-            publicRequest(loggedOf.get(request_id), chargeOf.get(request_id), names),
+          requests: page.map((one) =>
+            publicRequest(one, loggedOf.get(one.request_id), costOf.get(one.request_id), names),
           ),
           ...(found.length > limit && {
             next_cursor: places.write(scope.organizationId, [last!.at_ms, last!.request_id]),
@@ -136,13 +137,13 @@ const idOf = ({ request_id }: { request_id: string }): string => request_id
 const byId = <T extends { request_id: string }>(items: readonly T[]): Map<string, T> =>
   new Map(items.map((item) => [item.request_id, item]))
 
-/** At least one of the two exists: jobs are charged without a request, and most requests are not charged. */
+/** Jobs are charged without a logged request, and most requests cost nothing. */
 function publicRequest(
+  { request_id, at_ms, project_id, caller_id }: LoggedRequest | RequestCharge,
   logged: LoggedRequest | undefined,
-  charge: RequestCharge | undefined,
+  cost: RequestCost | undefined,
   names: ReadonlyMap<string, { kind: CallerKind; name: string }>,
 ): ApiRequest {
-  const { request_id, at_ms, project_id, caller_id } = (logged ?? charge)!
   const caller = names.get(caller_id)
   return {
     request_id,
@@ -160,8 +161,8 @@ function publicRequest(
     status: logged?.status ?? null,
     error: logged?.error ?? null,
     latency_ms: logged?.latency_ms ?? null,
-    meter: charge?.meter ?? null,
-    records: charge?.records ?? 0,
-    amount_micros: charge?.amount_micros ?? 0,
+    meter: cost?.meter ?? null,
+    records: cost?.records ?? 0,
+    amount_micros: cost?.amount_micros ?? 0,
   }
 }

@@ -36,12 +36,7 @@ export const contactRoutes =
 
         const { signal } = admitted
         const queryExecutor = deps.openQueryExecutor(principal, { effort: 'scan', signal })
-        const { known, people, last } = await readContacts(
-          queryExecutor,
-          organizationId,
-          plan,
-          admitted,
-        )
+        const { known, people, last } = await readContacts(queryExecutor, organizationId, plan)
 
         const { charged } = await settle(admitted, {
           records: known.length,
@@ -67,11 +62,10 @@ async function readContacts(
   queryExecutor: QueryExecutor,
   organizationId: string,
   plan: ContactPlan,
-  { isRepeat }: { isRepeat: boolean },
 ) {
   const found = await queryExecutor.rows<ContactRow>(contactQuery(plan, organizationId))
   const page = found.slice(0, plan.limit)
-  const hasMore = isRepeat ? page.length === plan.limit : found.length > plan.limit
+  const hasMore = found.length > plan.limit
   const hems = page.map(({ hem_text }) => hem_text)
   const people = await readPeople(queryExecutor, organizationId, hems, plan.fields)
   return {

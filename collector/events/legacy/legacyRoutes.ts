@@ -119,7 +119,7 @@ export const legacyRoutes =
             end_ms: window.endMs - (version.includesEnd ? 1 : 0),
             offset: plan.offset,
             limit: plan.limit,
-            has_more: admitted.isRepeat ? records === plan.limit : found.length > plan.limit,
+            has_more: found.length > plan.limit,
             request_id: request.id,
           }
           reply.type(contentTypeOf('json'))

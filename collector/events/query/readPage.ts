@@ -22,24 +22,17 @@ import type { EventsPlan } from './selection.ts'
 /** A page of events, with the values for `settle`. */
 export type EventsPage = Page & Required<Pick<ReadRecords, 'window' | 'hashes'>>
 
-/**
- * Reads the page of a plan. A full page of a free repeat always reports that more may follow, and the next
- * page starts after its last row. It must not reveal for free whether there is another row.
- */
+/** Reads the page of a plan. */
 export async function readPage(
   queryExecutor: QueryExecutor,
   unnamed: EventsPlan,
   format: Format,
-  { isRepeat, charge }: Pick<AdmittedRequest, 'isRepeat' | 'charge'>,
+  { charge }: Pick<AdmittedRequest, 'charge'>,
 ): Promise<EventsPage> {
   const plan = await nameProjects(queryExecutor, unnamed)
-  const page =
-    charge.isRepeatable && readsPeople(plan)
-      ? await readPageOfPeople(queryExecutor, plan, format)
-      : await readPlainPage(queryExecutor, plan, format)
-  if (!isRepeat || page.records < plan.limit) return page
-  const last = await readKeyAfter(queryExecutor, plan, plan.limit - 1)
-  return { ...page, hasMore: true, next: () => last && { ...last, isPassed: true } }
+  return charge.isRepeatable && readsPeople(plan)
+    ? readPageOfPeople(queryExecutor, plan, format)
+    : readPlainPage(queryExecutor, plan, format)
 }
 
 /** Reads a page whose charge names the people in its rows. */

@@ -36,6 +36,10 @@ export const profileTables = [
   { table: profileRows, hem: numberAsHem('hem_number') },
 ] as const
 
+/** Returns SQL that selects those of `hemNumbers`, a SELECT of hem_number, that have a profile. */
+export const knownHems = (hemNumbers: string): string =>
+  `SELECT hem_number FROM ${profileRows} WHERE hem_key IN (SELECT toUInt64(hem_number) FROM (${hemNumbers}))`
+
 /** SQL that counts the rows of people. */
 export const profileCount = 'SELECT count() FROM profiles'
 

@@ -204,11 +204,10 @@ async function storeRun(
   const failed = run.outcomes.filter(({ outcome }) => outcome === 'failed').length
   const runId = uuidV7(run.at.getTime())
   await client.query(
-    `INSERT INTO export_runs (run_id, export_id, output_format, status, records_expected, records_exported,
-       records_failed, records_duplicated, done_key, stop_reason, stop_class, requested_by, is_project_key,
-       requested_at, started_at, ended_at)
-     VALUES ($9, $1, $2, CASE WHEN $7::text IS NULL THEN 'completed' ELSE 'failed' END, $3, $4, $5, $6, $3,
-       $7, CASE WHEN $7::text IS NOT NULL THEN 'retry' END, $1, false, $8, $8, $8::timestamptz + interval '40 s')`,
+    `INSERT INTO export_runs (run_id, export_id, output_format, status, records_exported, records_failed, records_duplicated,
+       done_key, stop_reason, stop_class, requested_by, is_project_key, requested_at, started_at, ended_at)
+     VALUES ($9, $1, $2, CASE WHEN $7::text IS NULL THEN 'completed' ELSE 'failed' END, $4, $5, $6, $3, $7,
+       CASE WHEN $7::text IS NOT NULL THEN 'retry' END, $1, false, $8, $8, $8::timestamptz + interval '40 s')`,
     [
       exportId,
       run.format,

@@ -63,9 +63,9 @@ async function ensureIntegrationsAndExports(client: Queryable, projectId: string
     )
     const { exported, failed, duplicated } = sampleCounts
     await client.query(
-      `INSERT INTO export_runs (run_id, export_id, output_format, status, records_expected, records_exported,
-           records_failed, records_duplicated, done_key, requested_by, is_project_key, requested_at, started_at, ended_at)
-         VALUES ($1, $2, $3, 'completed', $4, $5, $6, $7, $4, $2, false, $8, $8, $8)`,
+      `INSERT INTO export_runs (run_id, export_id, output_format, status, records_exported, records_failed, records_duplicated,
+           done_key, requested_by, is_project_key, requested_at, started_at, ended_at)
+         VALUES ($1, $2, $3, 'completed', $5, $6, $7, $4, $2, false, $8, $8, $8)`,
       [
         sampleRunId(exportId),
         exportId,

@@ -177,6 +177,57 @@ test('a download of a later build that day is charged for new people only, and t
   expect((await used()) - before).toBe(people)
 })
 
+/** What the request of a charged answer cost, by its answer and by the log of requests. */
+async function costOf(path: string): Promise<[answered: number, logged: number]> {
+  const { api_key, api_secret, project_id } = service.demo
+  const headers = { 'x-api-key': api_key, 'x-api-secret': api_secret, 'x-project-id': project_id }
+  const answer = await fetch(`${service.url}/api/v1/${path}`, { headers })
+  expect(answer.status).toBe(200)
+  const id = answer.headers.get('x-footfall-request-id')!
+  const request = await waitFor('the log', async () => {
+    const { requests } = await ask(`requests?request_id=${id}`)
+    return requests[0]
+  })
+  return [Number(answer.headers.get('x-footfall-charged')), request.records]
+}
+
+test('what is paid is downloaded and paged again with nothing left of a limit, and the log has each charge', async () => {
+  const [paged, downloaded, third] = [await create(), await create(), await create()]
+  await waitFor('the build', async () => (await ask(`audiences/${paged}`)).audience.build_id)
+  const page = `audiences/${paged}/records?page_size=12`
+  expect(await costOf(page)).toEqual([12, 12])
+  const { next_cursor } = await ask(page)
+  const last = `audiences/${paged}/records?cursor=${next_cursor}`
+  expect(await costOf(last)).toEqual([people - 12, people - 12])
+  expect((await ready(downloaded)).charged).toBe(people)
+  await waitFor('a build', async () => (await ask(`audiences/${third}`)).audience.build_id)
+  const limit = (records: number | null) =>
+    postgres.query(
+      `INSERT INTO usage_limits VALUES ($1, 'audience', $2, NULL)
+       ON CONFLICT (organization_id, meter) DO UPDATE SET daily_records = excluded.daily_records`,
+      [service.demo.organization_id, records],
+    )
+  await limit(0)
+  try {
+    expect((await ready(paged)).charged).toBe(0)
+    for (const path of [
+      page,
+      last,
+      `audiences/${paged}/download`,
+      `audiences/${downloaded}/records`,
+    ])
+      expect(await costOf(path)).toEqual([0, 0])
+    await expect(ask(`audiences/${third}/records`)).rejects.toThrow('429')
+    await expect(ready(third, 'ndjson')).rejects.toThrow('429')
+  } finally {
+    await limit(null)
+  }
+  // The charge of a download is in the log under its own request.
+  await expect
+    .poll(() => costOf(`audiences/${third}/download?format=ndjson`), { timeout: 60_000 })
+    .toEqual([people, people])
+})
+
 test('addresses are signed anew at each call, take Range, and are nothing once a byte is changed', async () => {
   const id = await create()
   const [first] = (await ready(id)).files

@@ -8,16 +8,16 @@ import { addOptOut, syncToClickHouse } from '../../../collector/identity/privacy
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { hemOf } from '../../../collector/platform/hem.ts'
 import { organizationId, projectId } from '../events/harness.ts'
-import { openAudiences } from './harness.ts'
 import { goOn, hemOf as hemOfHistory, newHistory } from './histories.ts'
+import { openIntent, topics } from './intent/harness.ts'
 import { importInto } from './lists/harness.ts'
 import { definitionOf, type Node } from './randomDefinitions.ts'
 
 const definitions = Number(process.env.FREE_NUMBERS_RUNS ?? 12)
 const clock = { now: Date.now() }
-let it: Awaited<ReturnType<typeof openAudiences>>
+let it: Awaited<ReturnType<typeof openIntent>>
 beforeAll(async () => {
-  it = await openAudiences({ now: () => clock.now })
+  it = await openIntent({ now: () => clock.now })
 })
 afterAll(() => it.close())
 
@@ -69,6 +69,15 @@ test(`${definitions} random definitions: estimate = count of the build = records
   )
   for (let step = 0; step < 25; step++)
     for (const [table, rows] of Object.entries(goOn(history))) await insert(table, rows)
+  await it.signal(
+    Array.from({ length: 60 }, () => ({
+      topic: random.pick(topics),
+      email: `person-${seed * 1_000 + random.integer(1, 12)}@known.example`,
+      daysAgo: random.integer(0, 60),
+      score: random.integer(0, 100),
+      source: 'one',
+    })),
+  )
   await reloadIdentity(it.clickhouse.live)
   const lists = importInto(it, owner.projectId)
   const listed = Array.from({ length: 8 }, () => hemOfHistory(history))
@@ -80,11 +89,14 @@ test(`${definitions} random definitions: estimate = count of the build = records
     const entity = random.pick(['people', 'people', 'people', 'companies'])
     const used = made.filter(({ definition }) => definition.entity === entity).map(({ id }) => id)
     const { include, ...rest } = definitionOf(random, used)
-    const list = { list: { list_id: listId } }
+    const further = random.pick([
+      { list: { list_id: listId } },
+      { intent: { topics: [random.pick(topics)], min_score: random.integer(0, 60) } },
+    ])
     const definition = {
       entity,
-      include: random.chance(0.2)
-        ? random.pick([{ all: [include, list] }, { any: [include, list] }])
+      include: random.chance(0.3)
+        ? random.pick([{ all: [include, further] }, { any: [include, further] }])
         : include,
       ...rest,
       ...(random.chance(0.2) && { limit: random.integer(1, 10) }),

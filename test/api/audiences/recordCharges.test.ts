@@ -166,6 +166,22 @@ test('who may have nothing more reads again what was paid for', async () => {
   await it.build(audienceId)
   expect(await readAll(100)).toEqual([0, 0, 0])
   clock.now += dayMs
+  // Of a page, what is not paid yet must be covered; of the last one, what is left, not its size.
+  expect((await ask({ page_size: '200' })).charged).toBe(200)
+  await limit(people - 1)
+  const { body } = await ask({ page_size: '200' })
+  const last = { page_size: '1000', cursor: body.next_cursor! }
+  const ofLast = () =>
+    it.app.inject({
+      url: `/api/v1/audiences/${audienceId}/records`,
+      query: { project_id: projectId, ...last },
+    })
+  expect((await ofLast()).statusCode).toBe(429)
+  await limit(people)
+  expect((await ask(last)).charged).toBe(people - 200)
+  expect((await ask(last)).charged).toBe(0)
+  expect((await ask({ page_size: '1000' })).charged).toBe(0)
+  clock.now += dayMs
   await limit(0)
   const refused = await it.app.inject({
     url: `/api/v1/audiences/${audienceId}/records`,

@@ -61,10 +61,9 @@ test.each([1, 7, 46, 47, 48, 5_000])(
     expect(found.flatMap(({ results }) => results.map(({ hem }: { hem: string }) => hem))).toEqual(
       members,
     )
-    // An audience by name: its number is sold, so a page that is full does not tell whether it is the last.
-    expect(found).toHaveLength(Math.floor(people / size) + 1)
-    for (const page of found.slice(0, -1)) expect(page.count).toBeUndefined()
-    expect(found.at(-1)).toMatchObject({ audience_id: audienceId, count: people, total: people })
+    expect(found).toHaveLength(Math.ceil(people / size))
+    for (const page of found)
+      expect(page).toMatchObject({ audience_id: audienceId, count: people, total: people })
   },
 )
 
@@ -151,7 +150,7 @@ test('a cursor is stale once the audience was built anew, and another audienceâ€
   expect((await ask({}, {}, path(another))).status).toBe(200)
 })
 
-test('a person who opts out is on no page and in no billed count, and leaves no gap that shows a member', async () => {
+test('a person who opts out is on no page and in no count', async () => {
   const id = await it.create(everybody, 'With opt-outs')
   const buildId = await it.build(id)
   const members = await it.membersOf(buildId)
@@ -160,7 +159,7 @@ test('a person who opts out is on no page and in no billed count, and leaves no 
   await syncToClickHouse(it.postgres, it.clickhouse.live)
   const found = await pages({ page_size: '10' }, path(id))
   expect(found.map(({ results }) => results.length)).toEqual([10, 10, 10, 10, 5])
-  expect(found.at(-1)).toMatchObject({ count: 45, total: 45 })
+  for (const page of found) expect(page).toMatchObject({ count: 45, total: 45 })
   expect(found.flatMap(({ results }) => results.map(({ hem }: { hem: string }) => hem))).toEqual(
     members.filter((hem) => !gone.includes(hem)),
   )

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import type { BuildPart, KeySpan } from '../../../collector/billing/buildPart.ts'
+import { type BuildPart, type KeySpan, spansOfKeys } from '../../../collector/billing/buildPart.ts'
 import type { Charge } from '../../../collector/billing/charge.ts'
 import {
   dayMs,
@@ -52,7 +52,7 @@ async function newBuild({ projectId }: Organization, before?: string): Promise<s
 
 const partOf = (buildId: string, ...keys: KeySpan[]): BuildPart => ({
   buildId,
-  ...(keys.length > 0 && { keys }),
+  keys,
   async findMembers(fromBuildId, spans) {
     const by = personAt(fromBuildId, 0) - personAt(buildId, 0)
     return spans
@@ -123,7 +123,7 @@ test('records that lie scattered are charged one by one', async () => {
       meter: 'audience',
       projectId: null,
       recordsMax: 9,
-      build: partOf(buildId),
+      build: partOf(buildId, ...spansOfKeys(hashes.map(Number))),
     } as const
     const charge = await billings[0]!.admit(requestOf(organization), usage)
     return charge.settle(hashes.length, { hashes })

@@ -28,6 +28,10 @@ const footfall = (...args: string[]) =>
 const read = (headers: Record<string, string> = {}) =>
   ask(service, '/api/v3/events/web_event?limit=1', headers)
 
+interface Prices {
+  free_answers: { per_day: number }
+}
+
 test('operators shut an account off and let it go on; prices are set; totals are checked', async () => {
   const event = customEvent()
   await postBeacon(service.url, beaconOf(service, [event]))
@@ -50,6 +54,13 @@ test('operators shut an account off and let it go on; prices are set; totals are
     amount_micros: number
   }
   expect(usage.amount_micros).toBe(5)
+  const answersPerDay = async () =>
+    ((await (await ask(service, '/api/v1/billing/prices')).json()) as Prices).free_answers.per_day
+  expect(await answersPerDay()).toBe(2_000)
+  expect(await footfall('free-answers', organization_id, '7')).toMatchObject({ code: 0 })
+  expect(await answersPerDay()).toBe(7)
+  expect(await footfall('free-answers', organization_id, 'default')).toMatchObject({ code: 0 })
+  expect(await answersPerDay()).toBe(2_000)
   // Other files write to the ledger by hand.
   expect((await footfall('check')).output).not.toContain(organization_id)
 })
@@ -58,6 +69,7 @@ test.each([
   ['shut-off', 'x'],
   ['shut-off', randomUUID()],
   ['price', 'DEMO', 'cats', '1000', '0'],
+  ['free-answers', 'DEMO', 'many'],
   ['price', 'DEMO', 'events', '1001', '0'],
   ['price', 'DEMO', 'events', '-1000', '0'],
   ['customer', 'DEMO', 'me'],

@@ -125,36 +125,27 @@ test.each([
 )
 
 test.each([
-  ['/api/v3/events/web_event', { order: 'asc' }, 'application/json'],
-  ['/api/v3/events/web_event', { order: 'asc', select: 'event_type' }, 'application/json'],
-  ['/api/v3/events/web_event', { order: 'asc' }, 'text/csv'],
-  ['/api/v3/events/web_event', { distinct: 'event_id' }, 'application/json'],
-  ['/api/v1/events', {}, 'application/json'],
-  ['/api/v2/events', {}, 'application/json'],
-])(
-  'a repeat of %s %j as %s does not tell for nothing whether a row came since',
-  async (path, more, accept) => {
-    const { pixelId } = pixelOf()
-    const now = Date.now()
-    const insertAt = (...agesMs: number[]) =>
-      events.insert(agesMs.map((ago) => eventOf(now, ago, { pixel_id: pixelId })))
-    const window = { start_ms: String(now - 3_600_000), end_ms: String(now) }
-    const query = { pixel_id: pixelId, ...window, limit: '2', ...(more as Row) }
-    const url = `${path}?${new URLSearchParams(query as Record<string, string>)}`
-    const told = async () => {
-      const answer = await events.app.inject({ url, headers: { 'idempotency-key': key, accept } })
-      expect(answer.statusCode).toBe(200)
-      const { date: _date, ...headers } = answer.headers
-      for (const id of ['x-footfall-request-id', 'x-request-id']) delete headers[id]
-      return { body: answer.body.replace(/"request_id":"[^"]+"/, ''), headers }
-    }
-    await insertAt(30_000, 20_000)
-    await told()
-    const before = { ledger: await ledger(), told: await told() }
-    await insertAt('order' in more ? 10_000 : 40_000)
-    expect({ ledger: await ledger(), told: await told() }).toEqual(before)
-  },
-)
+  ['/api/v3/events/web_event', { order: 'asc' }],
+  ['/api/v3/events/web_event', { order: 'asc', select: 'event_type' }],
+  ['/api/v1/events', {}],
+  ['/api/v2/events', {}],
+])('a free repeat of %s %j says exactly whether more rows follow', async (path, more) => {
+  const { pixelId } = pixelOf()
+  const now = Date.now()
+  const insertAt = (...agesMs: number[]) =>
+    events.insert(agesMs.map((ago) => eventOf(now, ago, { pixel_id: pixelId })))
+  const window = { start_ms: String(now - 3_600_000), end_ms: String(now) }
+  const query = { pixel_id: pixelId, ...window, limit: '2', ...(more as Record<string, string>) }
+  const told = async () => {
+    const { body, cost } = await get(path, query)
+    return [body.meta.has_more, body.meta.next_cursor !== undefined && body.meta.has_more, cost]
+  }
+  await insertAt(30_000, 20_000)
+  expect((await get(path, query)).cost).toEqual({ events: 2 })
+  expect(await told()).toEqual([false, false, {}])
+  await insertAt('order' in more ? 10_000 : 40_000)
+  expect(await told()).toEqual([true, path.includes('v3'), {}])
+})
 
 test('the page after a repeat begins with the row that came since, which is charged', async () => {
   const { pixelId, insert } = pixelOf()
@@ -165,17 +156,15 @@ test('the page after a repeat begins with the row that came since, which is char
   await insert([30_000, 20_000])
   const first = await get(path, query)
   expect(first.body.meta).toMatchObject({ has_more: false })
+  await insert([10_000])
   const again = await get(path, query)
   expect(again.body.meta).toMatchObject({ has_more: true, charged: 0 })
-  const next = { ...query, cursor: again.body.meta.next_cursor }
-  expect((await get(path, next)).body.rows).toEqual([])
-  await insert([10_000])
-  const rest = await get(path, next)
+  const rest = await get(path, { ...query, cursor: again.body.meta.next_cursor })
   expect([rest.body.rows.length, rest.cost]).toEqual([1, { events: 1 }])
   expect(idsOf(first.body.rows)).not.toContain(rest.body.rows[0].event_id)
 })
 
-test('a repeat of the visitors behind a figure, or of a contact query, does not tell whether more came since', async () => {
+test('a repeat of the visitors behind a figure, or of a contact query, has a cursor once more follow', async () => {
   const { pixelId } = pixelOf()
   const domain = `${randomUUID()}.example`
   const hems = [hemOf(), hemOf()].toSorted()
@@ -202,69 +191,66 @@ test('a repeat of the visitors behind a figure, or of a contact query, does not 
   await events.know({ profiles: [person(hems[0]!)] })
   const told = async (asked: InjectOptions) => {
     const { body, cost } = await ask(asked)
-    delete body.meta.request_id
-    return { body, cost }
+    return [body.next_cursor !== undefined, cost]
   }
   for (const asked of [visitors, contacts]) await ask(asked)
-  const before = [await told(visitors), await told(contacts)]
+  expect([await told(visitors), await told(contacts)]).toEqual([
+    [false, {}],
+    [false, {}],
+  ])
   await visit('00000000-0000-4000-8000-000000000002')
   await events.know({ profiles: [person(hems[1]!)] })
-  expect([await told(visitors), await told(contacts)]).toEqual(before)
-  expect(before.map(({ cost }) => cost)).toEqual([{}, {}])
+  expect([await told(visitors), await told(contacts)]).toEqual([
+    [true, {}],
+    [true, {}],
+  ])
 })
 
-test('a repeat that no limit covers tells once that somebody belongs to it, and nothing more for the same charge', async () => {
+test('with nothing left of any limit, repeats of tier routes, lookups and batches are free and never refused', async () => {
   const { pixelId, insert } = pixelOf()
-  const [seed, other, chosen] = [randomUUID(), randomUUID(), randomUUID()]
-  const [seedHem, otherHem, chosenHem] = [hemOf(), hemOf(), hemOf()]
-  const title = randomUUID()
+  const hem = hemOf()
+  await insert([10_000, 5_000])
+  await events.know({ profiles: [{ hem, first_name: 'Ada' }] })
   const now = Date.now()
-  for (const cookie_id of [seed, other, chosen]) await insert([10_000], { cookie_id })
-  await events.know({
-    links: [linkOf(seed, seedHem)],
-    profiles: [
-      { hem: seedHem, job_title: title },
-      { hem: otherHem, job_title: 'Cook' },
-      { hem: chosenHem, job_title: title },
-    ],
-  })
-  const query = {
-    pixel_id: pixelId,
-    start_ms: String(now - 3_600_000),
-    end_ms: String(now),
-    filter: `job_title:eq:${title}`,
-    limit: '7',
+  const window = { start_ms: String(now - 3_600_000), end_ms: String(now) }
+  const post = (url: string, payload: object) => ({ method: 'POST', url, payload }) as const
+  const asked: InjectOptions[] = [
+    { url: `/api/v3/events/web_event?${new URLSearchParams({ pixel_id: pixelId, ...window })}` },
+    {
+      url: `/api/v3/events/resolution_hem?${new URLSearchParams({ pixel_id: pixelId, ...window })}`,
+    },
+    { url: `/api/v1/events?${new URLSearchParams({ pixel_id: pixelId, ...window })}` },
+    { url: `/api/v1/lookup?hem=${hem}` },
+    post('/api/v1/lookup', { hem }),
+    post('/api/v1/lookup/batch', {
+      items: [
+        { id: '1', hem },
+        { id: '2', hem: hemOf() },
+      ],
+    }),
+  ]
+  const repeat = async (options: InjectOptions) => {
+    const answer = await events.app.inject({ ...options, headers: { 'idempotency-key': key } })
+    return [answer.statusCode, answer.headers['x-footfall-charged']]
   }
-  const url = `/api/v3/events/resolution_full_profile?${new URLSearchParams(query)}`
-  const repeat = async () =>
-    (await events.app.inject({ url, headers: { 'idempotency-key': key } })).statusCode
-  expect((await ask({ url })).cost).toEqual({ resolution_full_profile: 1 })
+  for (const one of asked) expect((await repeat(one))[1]).not.toBe('0')
   await events.postgres.query(
     "INSERT INTO organizations (organization_id, name) SELECT DISTINCT organization_id, 'O' FROM ledger",
   )
   await events.postgres.query(
-    `INSERT INTO usage_limits SELECT organization_id, meter, sum(records), NULL FROM ledger
-     WHERE meter = 'resolution_full_profile' GROUP BY organization_id, meter`,
+    `INSERT INTO usage_limits SELECT organization_id, meter, 0, NULL FROM ledger
+     GROUP BY organization_id, meter`,
   )
   try {
     // An admission holds for a second.
     await new Promise((resolve) => setTimeout(resolve, 1_100))
-    expect(await repeat()).toBe(200)
-    await events.know({ links: [linkOf(other, otherHem)] })
-    expect(await repeat()).toBe(200)
-    await events.know({ links: [linkOf(chosen, chosenHem)] })
-    expect(await repeat()).toBe(429)
-    await events.clickhouse.live.command({
-      sql: 'ALTER TABLE identity_links DELETE WHERE cookie_id = {chosen:UUID} SETTINGS mutations_sync = 2',
-      params: { chosen },
-    })
-    await events.know({})
-    expect(await repeat()).toBe(429)
+    for (const one of asked) {
+      expect(await repeat(one)).toEqual([200, '0'])
+      expect((await events.app.inject(one)).statusCode).toBe(429)
+    }
   } finally {
     await events.postgres.query('DELETE FROM organizations')
   }
-  const { body, cost } = await ask({ url })
-  expect([body.rows.length, cost]).toEqual([1, {}])
 })
 
 test('rows that came late between the first and the last of a whole answer are charged', async () => {

@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => events.close())
 
 const now = Date.now()
-const repeatable = { isRepeat: false, charge: { isRepeatable: true } } as AdmittedRequest
+const repeatable = { charge: { isRepeatable: true } } as AdmittedRequest
 const scope = { organizationId, projectId, pixelId: null, campaignId: null }
 const [one, other] = ['1'.repeat(64), '2'.repeat(64)]
 let cookie_id: string

@@ -3,9 +3,8 @@ import { ApiError } from '../../../api/http/errors.ts'
 import { findMembersOf } from '../../../audiences/findMembers.ts'
 import type { Caller } from '../../../billing/admission.ts'
 import type { Billing } from '../../../billing/billing.ts'
-import type { BuildPart } from '../../../billing/buildPart.ts'
+import { type BuildPart, spansOfKeys } from '../../../billing/buildPart.ts'
 import { clickhouseOf } from '../../../events/query/eventStores.ts'
-import { alikeMin } from '../../../events/query/freeAnswers.ts'
 import type { Queryable } from '../../../platform/postgres/transaction.ts'
 import type { SendDeps } from '../exportsDeps.ts'
 import type { RunState } from './runState.ts'
@@ -15,27 +14,18 @@ export class Refused extends Error {}
 
 /**
  * Charges records of a build before they are sent, like pages of it: a person is charged once on a UTC day.
- * The same chunk is charged once, even if it is sent repeatedly. `hidden` members are not charged, but a
- * refusal counts them, so that it does not depend on opt-outs of the caller. Returns the charged records.
- * Throws Refused.
+ * The same chunk is charged once, even if it is sent repeatedly. Returns the charged records. Throws Refused.
  */
 export async function chargeChunk(
   { billing, clickhouse }: Pick<SendDeps, 'billing' | 'clickhouse'>,
   runState: RunState,
   keys: readonly number[],
-  hidden: number,
 ): Promise<number> {
-  const { organizationId, projectId, buildId, meter, requestedBy, isProjectKey, isNumberSold } =
-    runState
-  const after = runState.doneKey
-  // If the number of records is billed, a refusal must not depend on it, so a charge of zero records is
-  // checked too.
-  if (keys.length + hidden === 0 && !isNumberSold) return 0
-  const upTo = keys.at(-1) ?? after
-  const isWhole = keys.length > 0 && keys.length === upTo - after
-  const recordsMax = Math.max(keys.length + hidden, isNumberSold ? alikeMin : 0)
+  if (keys.length === 0) return 0
+  const { organizationId, projectId, buildId, meter, requestedBy, isProjectKey } = runState
   const caller: Caller = {
-    requestId: chargeId(runState.runId, after),
+    requestId: chargeId(runState.runId, runState.doneKey),
+    forRequest: runState.requestId,
     organizationId,
     projectId: isProjectKey ? projectId : null,
     callerId: requestedBy,
@@ -44,17 +34,12 @@ export async function chargeChunk(
   }
   const build: BuildPart = {
     buildId,
-    ...(isWhole && { keys: [{ after, upTo }] }),
+    keys: spansOfKeys(keys),
     findMembers: findMembersOf(clickhouseOf({ clickhouse }, organizationId), buildId),
   }
   try {
-    const charge = await billing.admit(caller, {
-      meter,
-      projectId,
-      recordsMax,
-      isNumberSold,
-      build,
-    })
+    const usage = { meter, projectId, recordsMax: keys.length, build }
+    const charge = await billing.admit(caller, usage)
     return await charge.settle(keys.length, { hashes: keys.map(String) })
   } catch (error) {
     const isRefusal = error instanceof ApiError && (error.status === 402 || error.status === 429)
@@ -73,14 +58,12 @@ export interface Unfinished {
 const nothing: Unfinished = { charged: 0, keys: new Set() }
 
 /**
- * Settles the charge of the chunk that was in progress when a run stopped, given its keys. Received records
- * stay charged. Other records are refunded only for companies whose number is free. Otherwise a caller whose
- * destination refuses connections could read the number of people from its usage without paying. A retry is
- * free.
+ * Settles the charge of the chunk that was in progress when a run stopped, given its keys. The charge stays, and a retry
+ * is free, if the chunk may have reached the destination. Otherwise it is refunded.
  */
 export async function settleUnfinished(
   { billing, postgres }: { billing: Billing; postgres: Queryable },
-  { runId, organizationId, buildId, doneKey, isChunkSent, entity, isNumberSold }: RunState,
+  { runId, organizationId, buildId, doneKey, isChunkSent }: RunState,
   keys: readonly number[],
 ): Promise<Unfinished> {
   const requestId = chargeId(runId, doneKey)
@@ -92,8 +75,7 @@ export async function settleUnfinished(
   )
   if (!rows[0]) return nothing
   const given = rows[0].keys.map(Number)
-  if (isChunkSent || entity === 'people' || isNumberSold)
-    return { charged: rows[0].charged, keys: new Set(given) }
+  if (isChunkSent) return { charged: rows[0].charged, keys: new Set(given) }
   await billing.refundBuildRead({ requestId, organizationId, buildId, keys: given })
   return nothing
 }

@@ -98,7 +98,8 @@ export async function completeChunk(
 const completion = `WITH done AS (
   UPDATE export_runs SET status = 'running', done_key = $3, records_exported = records_exported + $4,
     records_failed = records_failed + $5, records_duplicated = records_duplicated + $6,
-    records_charged = records_charged + $7, attempts = 0, chunk_state = NULL, chunk_sent = false, resumes_at = NULL,
+    records_charged = records_charged + $7,
+    numbers_from = CASE WHEN $7 > 0 THEN least(numbers_from, now()) ELSE numbers_from END, attempts = 0, chunk_state = NULL, chunk_sent = false, resumes_at = NULL,
     updated_at = now()
   WHERE run_id = $1 AND done_key = $2 AND status IN ${unfinished}
   RETURNING run_id, stop_reason, stop_class
@@ -140,15 +141,11 @@ const hashOf = (identity: string): Buffer =>
   createHash('sha256').update(identity).digest().subarray(0, 16)
 
 /** Marks a run as running. */
-export async function beginRun(
-  client: Queryable,
-  { runId, recordsExpected }: RunState,
-): Promise<void> {
+export async function beginRun(client: Queryable, { runId }: RunState): Promise<void> {
   await client.query(
-    `UPDATE export_runs SET status = 'running', started_at = coalesce(started_at, now()), records_expected = $2,
-       updated_at = now()
+    `UPDATE export_runs SET status = 'running', started_at = coalesce(started_at, now()), updated_at = now()
      WHERE run_id = $1 AND status IN ${unfinished}`,
-    [runId, recordsExpected],
+    [runId],
   )
 }
 

@@ -6,7 +6,7 @@ import type {
   IntegrationType,
   OutputFormat,
 } from '../../integrations/destinations/destination.ts'
-import { isNumberSold, unfinished } from '../exportRuns.ts'
+import { unfinished } from '../exportRuns.ts'
 import type { Entity, Mapping } from '../validateExport.ts'
 
 /** The state of an unfinished run. */
@@ -24,8 +24,6 @@ export interface RunState {
   readonly isBuildKept: boolean
   /** Number of members of the build: their keys are 1 to this. */
   readonly buildCount: number
-  /** Whether the number of records is billed. */
-  readonly isNumberSold: boolean
   readonly entity: Entity
   readonly meter: Meter
   readonly outputFormat: OutputFormat
@@ -39,7 +37,6 @@ export interface RunState {
   readonly isStarted: boolean
   readonly recordsExported: number
   readonly recordsCharged: number
-  readonly recordsExpected: number
   readonly doneKey: number
   readonly attempts: number
   readonly chunkState: unknown
@@ -50,6 +47,8 @@ export interface RunState {
   readonly requestedAt: Date
   readonly requestedBy: string
   readonly isProjectKey: boolean
+  /** The request that the charges belong to; null: a schedule requested the run. */
+  readonly requestId: string | null
 }
 
 /** Reads a run that is due and has records without an outcome; otherwise undefined. */
@@ -61,11 +60,11 @@ export async function readRunState(
     `SELECT run.run_id, run.export_id, exports.name, organization_id, exports.project_id, retry_of, run.build_id,
        audience_builds.status AS build_status, coalesce(audience_builds.count, 0)::float8 AS build_count,
        coalesce(members_kept AND members_kept_until > now() + interval '6 days', false) AS is_build_kept,
-       audiences.entity, is_predictive, ${isNumberSold('run', 'audience_builds')} AS is_number_sold, run.output_format, run.mapping,
+       audiences.entity, is_predictive, run.output_format, run.mapping,
        integration_id, type, settings, sealed_secrets, started_at, records_exported::float8 AS records_exported,
        records_charged::float8 AS records_charged,
-       coalesce(records_expected, audience_builds.count, 0)::float8 AS records_expected, done_key::float8 AS done_key, attempts, chunk_state, chunk_sent, stop_reason, stop_class, run.requested_at, requested_by,
-       is_project_key
+       done_key::float8 AS done_key, attempts, chunk_state, chunk_sent, stop_reason, stop_class, run.requested_at,
+       requested_by, is_project_key, request_id
      FROM export_runs AS run JOIN exports USING (export_id) JOIN integrations USING (integration_id)
        JOIN projects ON projects.project_id = exports.project_id
        JOIN audience_builds ON audience_builds.build_id = run.build_id
@@ -85,7 +84,6 @@ export async function readRunState(
     retryOf: row.retry_of,
     buildId: row.build_id,
     buildCount: row.build_count,
-    isNumberSold: row.is_number_sold,
     buildStatus: row.build_status,
     isBuildKept: row.is_build_kept,
     entity: row.entity,
@@ -101,7 +99,6 @@ export async function readRunState(
     isStarted: row.started_at !== null,
     recordsExported: row.records_exported,
     recordsCharged: row.records_charged,
-    recordsExpected: row.records_expected,
     doneKey: row.done_key,
     attempts: row.attempts,
     chunkState: row.chunk_state,
@@ -111,6 +108,7 @@ export async function readRunState(
     requestedAt: row.requested_at,
     requestedBy: row.requested_by,
     isProjectKey: row.is_project_key,
+    requestId: row.request_id,
   }
 }
 
@@ -127,7 +125,6 @@ interface Row {
   is_build_kept: boolean
   entity: Entity
   is_predictive: boolean
-  is_number_sold: boolean
   output_format: OutputFormat
   mapping: Mapping | null
   integration_id: string
@@ -137,7 +134,6 @@ interface Row {
   started_at: Date | null
   records_exported: number
   records_charged: number
-  records_expected: number
   done_key: number
   attempts: number
   chunk_state: unknown
@@ -147,4 +143,5 @@ interface Row {
   requested_at: Date
   requested_by: string
   is_project_key: boolean
+  request_id: string | null
 }

@@ -22,9 +22,8 @@ interface Ready extends OutgoingRecord {
 
 /**
  * Sends the next members of a run. It skips members who must not be sent and those already there, and charges
- * and sends the others. Hidden people who were never charged get no outcome, because it would reveal free of
- * charge that an opted-out person is a member. Throws DestinationError, Refused, and RowsDiffer, and then
- * stores no outcome.
+ * and sends the others. Hidden people who were never charged get no outcome: no number counts them. Throws
+ * DestinationError, Refused, and RowsDiffer, and then stores no outcome.
  */
 export async function sendChunk(
   deps: SendDeps,
@@ -34,17 +33,14 @@ export async function sendChunk(
   signal: AbortSignal,
 ): Promise<DoneChunk> {
   const results: Result[] = []
-  const [hidden, visible] = [
-    members.filter(({ isHidden }) => isHidden),
-    members.filter(({ isHidden }) => !isHidden),
-  ]
-  for (const member of hidden)
-    if (member.isCharged)
+  for (const member of members)
+    if (member.isHidden && member.isCharged)
       results.push(failedResult(member, 'The person opted out or is being erased.', true))
+  const visible = members.filter(({ isHidden }) => !isHidden)
   const ready = prepare(runState, visible, values, results)
   const { sent, repeated } = await withoutDuplicates(deps, runState, ready)
   const uncharged = sent.filter(({ member }) => !member.isCharged).map(({ key }) => key)
-  const charged = await chargeChunk(deps, runState, uncharged, hidden.length)
+  const charged = await chargeChunk(deps, runState, uncharged)
   const outcomes =
     sent.length === 0
       ? []
@@ -199,9 +195,12 @@ export const refuseChunk = (
 ): DoneChunk => ({
   upTo,
   charged,
-  results: members.map((member) =>
-    received.has(member.key)
-      ? { ...placeOf(member), outcome: 'exported', isCharged: true }
-      : failedResult(member, reason, member.isCharged || keys.has(member.key), failureClass),
-  ),
+  results: members.flatMap((member): Result[] => {
+    if (received.has(member.key))
+      return [{ ...placeOf(member), outcome: 'exported', isCharged: true }]
+    const isCharged = member.isCharged || keys.has(member.key)
+    return member.isHidden && !isCharged
+      ? []
+      : [failedResult(member, reason, isCharged, failureClass)]
+  }),
 })

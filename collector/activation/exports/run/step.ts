@@ -9,7 +9,7 @@ import { openDestination, type SendingLog } from '../../integrations/openDestina
 import type { SendDeps } from '../exportsDeps.ts'
 import { findUnknownFields } from '../validateExport.ts'
 import { MembersGone, readMembers } from './audienceMembers.ts'
-import { chargeChunk, Refused, settleUnfinished } from './charge.ts'
+import { Refused, settleUnfinished } from './charge.ts'
 import { beginRun, completeChunk, endRun, noteSent, parkRun, stopRun } from './progress.ts'
 import type { ReadNext } from './readAhead.ts'
 import { type RunState, readRunState } from './runState.ts'
@@ -76,12 +76,7 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
   const recordsMax = chunkRecords(runState.outputFormat)
   const limit = context.hasLittleBudget ? (leastRecords ?? recordsMax) : recordsMax
   const chunk = await context.readNext(runState, limit)
-  const isUntouched = runState.recordsExported + runState.recordsCharged === 0
-  if (isUntouched) await reach(deps, runState, chunk !== null || destination.finish !== undefined)
-  if (!chunk) {
-    if (isUntouched) await chargeChunk(deps, runState, [], 0)
-    return finish(deps, runState, destination)
-  }
+  if (!chunk) return finish(deps, runState, destination)
   try {
     const done = await sendChunk(deps, runState, destination, chunk, context.signal)
     context.runState = await completeChunk(postgres, runState, done)
@@ -91,20 +86,6 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
     context.hasLittleBudget = true
   }
   return { inSeconds: 0 }
-}
-
-/**
- * Checks that the destination is reachable before a run charges records, even if the run has none. Charges
- * are not refunded, and whether a run waits must not reveal free of charge that there is a record. With
- * `goesOn` a request follows, and its response decides.
- */
-async function reach(deps: SendDeps, runState: RunState, goesOn: boolean): Promise<void> {
-  try {
-    await openDestination(deps, runState.integration).check(runState.outputFormat)
-  } catch (error) {
-    const isReached = error instanceof DestinationError && error.failureClass !== 'retry'
-    if (!isReached || !goesOn) throw error
-  }
 }
 
 /** Records when the chunk is sent, unless an earlier try may have sent it. */

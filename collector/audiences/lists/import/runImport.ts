@@ -1,5 +1,7 @@
 import { open } from 'node:fs/promises'
+import type { Allowance } from '../../../billing/allowance.ts'
 import { clickhouseOf } from '../../../events/query/eventStores.ts'
+import { erasedHems } from '../../../events/query/suppressedPeople.ts'
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
 import { withLease } from '../../../platform/postgres/lease.ts'
 import type { Postgres } from '../../../platform/postgres/pool.ts'
@@ -20,6 +22,8 @@ export interface ImportDeps {
   readonly postgres: Postgres
   readonly clickhouse: Readonly<Record<'live' | 'test', ClickHouse>>
   readonly uploads: Uploads
+  /** Each import takes a free answer from it. */
+  readonly allowance: Pick<Allowance, 'takeForWork'>
 }
 
 /** How long an import waits for the end of another one of its list. */
@@ -35,7 +39,7 @@ export async function runImport(
   importId: string,
   signal?: AbortSignal,
 ): Promise<RowCounts | undefined> {
-  const { postgres, uploads } = deps
+  const { postgres, uploads, allowance } = deps
   const pending = await beginImport(postgres, importId)
   if (!pending) return undefined
   const clickhouse = clickhouseOf(deps, pending.organizationId)
@@ -46,8 +50,9 @@ export async function runImport(
     pending.listId,
     async (lease) => {
       const notCompleted = await readNotCompleted(postgres, [pending.listId])
-      const found = await countRows(clickhouse, { ...pending, total, notCompleted })
-      await lease.inTransaction((client) => completeImport(client, pending, found))
+      const erased = await erasedHems(postgres, pending.organizationId)
+      const found = await countRows(clickhouse, { ...pending, total, notCompleted, erased })
+      await lease.inTransaction((client) => completeImport(client, allowance, pending, found))
       return found
     },
     listWaitMs,

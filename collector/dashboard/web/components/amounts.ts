@@ -9,6 +9,10 @@ export const money = (micros: number): string =>
 
 export const records = wholeNumber
 
+/** A free number, or a dash while the free answers of the day are used up and it is omitted. */
+export const recordsOrDash = (count: number | undefined): string =>
+  count === undefined ? '–' : records(count)
+
 /** The meters' names on the price list. */
 export const meterNames: Record<string, string> = {
   events: 'Events',

@@ -28,7 +28,7 @@ BEGIN
     END LOOP;
   END LOOP;
 
-  FOR charge IN SELECT * FROM jsonb_to_recordset(charges) AS given (request_id uuid, organization_id uuid,
+  FOR charge IN SELECT * FROM jsonb_to_recordset(charges) AS given (request_id uuid, for_request uuid, organization_id uuid,
     project_id uuid, is_project_key boolean, caller_id uuid, meter text, records bigint,
     records_max bigint, at timestamptz,
     idempotency bytea, micros_per_thousand bigint, free_records bigint, window_start_ms bigint,
@@ -78,24 +78,20 @@ BEGIN
         charge.is_project_key, charge.meter, charged_records, charge.at, charge.micros_per_thousand,
         charge.free_records);
       refusal := considered.refusal;
-      -- A refusal must not reveal the number of records, so it counts as many as the response could have had.
+      -- A refusal must not depend on the read, so it counts as many records as were admitted.
       IF charge.records_max > charged_records THEN
         SELECT most.refusal INTO refusal FROM consider_usage(charge.organization_id, charge.project_id,
           charge.is_project_key, charge.meter, charge.records_max, charge.at, charge.micros_per_thousand,
           charge.free_records) AS most;
       END IF;
       IF refusal IS NOT NULL THEN
-        -- A repeat that is read although nothing covers it is refused only if it has an uncharged record. It tells that
-        -- once: otherwise one charge would answer any number of questions about people whom the caller chooses.
-        UPDATE idempotent_charges SET refused_at = charge.at
-          WHERE organization_id = charge.organization_id AND idempotency = charge.idempotency AND charge.records_max IS NULL;
         charged_records := 0;
         RETURN NEXT;
         CONTINUE;
       END IF;
       PERFORM write_to_ledger(ROW(charge.request_id, 'charge', charge.organization_id, charge.project_id,
         charge.caller_id, charge.meter, charged_records, considered.free, considered.amount,
-        (charge.at AT TIME ZONE 'UTC')::date, charge.at, charge.idempotency)::ledger);
+        (charge.at AT TIME ZONE 'UTC')::date, charge.at, charge.idempotency, charge.for_request)::ledger);
     END IF;
     IF charge.build_id IS NOT NULL THEN
       PERFORM note_build_read(charge.request_id, charge.build_id, charge.record_hashes IS NULL, charge.at,

@@ -21,5 +21,5 @@ BEGIN
   PERFORM write_to_ledger(ROW(charged.request_id, 'refund', charged.organization_id, charged.project_id,
     charged.caller_id, charged.meter, -these, of_these - these,
     CASE WHEN of_these = 0 THEN 0 ELSE -(amount_left / at_a_price * of_these) END,
-    charged.day, refunded_at, charged.idempotency)::ledger);
+    charged.day, refunded_at, charged.idempotency, charged.for_request)::ledger);
 END $$;

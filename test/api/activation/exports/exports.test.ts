@@ -4,9 +4,9 @@ import type { Exports } from '../../../harness/exports.ts'
 import { metaTests, tradeDeskTests } from './ads.ts'
 import { hubspotTests, salesforceTests } from './crms.ts'
 import { fileTests } from './files.ts'
-import { freeRunTests } from './freeRuns.ts'
 import { openExports } from './harness.ts'
 import { listTests } from './lists.ts'
+import { optOutTests } from './optOuts.ts'
 import { projectKeyTests } from './projectKeys.ts'
 import { recordTests } from './records.ts'
 import { webhookTests } from './webhook.ts'
@@ -22,7 +22,7 @@ for (const tests of [
   projectKeyTests,
   listTests,
   webhookTests,
-  freeRunTests,
+  optOutTests,
   hubspotTests,
   salesforceTests,
   fileTests,

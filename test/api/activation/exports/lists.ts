@@ -62,7 +62,7 @@ export const listTests = (open: () => Exports) =>
       })
       expect(await open().ended(ids)).toMatchObject({
         status: 'completed',
-        records_expected: 3,
+        records_total: 3,
         records_exported: 3,
         records_charged: 3,
       })

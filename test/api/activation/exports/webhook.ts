@@ -41,7 +41,6 @@ export const webhookTests = (open: () => Exports) =>
       const run = await open().ended(ids)
       expect(run).toMatchObject({
         status: 'completed',
-        records_expected: 1_200,
         records_total: 1_200,
         records_exported: 1_200,
         records_failed: 0,
@@ -119,7 +118,6 @@ export const webhookTests = (open: () => Exports) =>
       expect(await open().ended({ ...ids, runId: retry.run_id })).toMatchObject({
         status: 'completed',
         retry_of: ids.runId,
-        records_expected: 500,
         records_exported: 500,
         records_charged: 0,
       })
@@ -261,8 +259,8 @@ export const webhookTests = (open: () => Exports) =>
       return { run, failures }
     }
 
-    test('a run that is cancelled before anything is sent is refunded, and tells nothing of how many people of an audience meet another', async () => {
-      const audience_id = await open().chosenAudienceOf(people(3, 't'))
+    test('a run that is cancelled before anything is sent is refunded, counts every record and names none', async () => {
+      const audience_id = await open().audienceOf(people(3, 't'))
       const closed = await startReceiver()
       const nowhere = await open().newIntegration(
         'webhook',
@@ -275,23 +273,26 @@ export const webhookTests = (open: () => Exports) =>
       const { run, failures } = await cancelled(ids)
       expect(run).toMatchObject({
         status: 'failed',
-        records_expected: null,
-        records_total: 0,
+        records_total: 3,
+        records_failed: 3,
         records_charged: 0,
       })
-      expect(failures).toEqual([])
+      expect(failures.map(({ record }: { record: string | null }) => record)).toEqual([
+        null,
+        null,
+        null,
+      ])
       expect(await open().charged()).toBe(before)
     }, 120_000)
 
     test('what a receiver got stays charged, though it did not take it and the run was cancelled; a retry costs nothing', async () => {
-      const audience_id = await open().chosenAudienceOf(people(3, 'g'))
+      const audience_id = await open().audienceOf(people(3, 'g'))
       receiver.mishaps = [{ answer: { status: 429, headers: { 'retry-after': '3600' } } }]
       const before = await open().charged()
       const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
       const { run, failures } = await cancelled(ids)
       expect(run).toMatchObject({
         status: 'failed',
-        records_expected: null,
         records_total: 3,
         records_failed: 3,
         records_charged: 3,
@@ -310,8 +311,8 @@ export const webhookTests = (open: () => Exports) =>
       expect(await open().charged()).toBe(before + 3)
     }, 120_000)
 
-    test('of an audience whose number is sold, a run that a budget stopped tells only what was paid for; a retry sends the rest', async () => {
-      const audience_id = await open().chosenAudienceOf(people(600, 'p'))
+    test('a run that a budget stopped counts every record and names only those that were paid; a retry sends the rest', async () => {
+      const audience_id = await open().audienceOf(people(600, 'p'))
       const { organization_id } = open().service.demo
       const { rows } = await open().postgres.query<{ used: number }>(
         `SELECT coalesce(sum(records), 0)::int AS used FROM ledger
@@ -326,14 +327,17 @@ export const webhookTests = (open: () => Exports) =>
       const path = `exports/${ids.exportId}/runs/${ids.runId}`
       expect(run).toMatchObject({
         status: 'failed',
-        records_expected: null,
-        records_total: 500,
+        records_total: 600,
         records_exported: 500,
-        records_failed: 0,
+        records_failed: 100,
         records_duplicated: 0,
         records_charged: 500,
       })
-      expect(await open().get('GET', `${path}/failures`)).toEqual({ failures: [] })
+      const { failures } = await open().get('GET', `${path}/failures?limit=200`)
+      expect(failures).toHaveLength(100)
+      expect(new Set(failures.map(({ record }: { record: null }) => record))).toEqual(
+        new Set([null]),
+      )
       const { runs } = await open().get('GET', `exports/${ids.exportId}/runs`)
       expect(runs).toEqual([run])
       const messages = await open().postgres.query(
@@ -341,26 +345,23 @@ export const webhookTests = (open: () => Exports) =>
         [ids.runId],
       )
       expect(messages.rows).toEqual([
-        { data: expect.objectContaining({ records_total: 500, records_failed: 0 }) },
+        { data: expect.objectContaining({ records_total: 600, records_failed: 100 }) },
       ])
       const { run: retry } = await open().get('POST', `${path}/retry`)
-      expect(retry).toMatchObject({ records_expected: null })
       expect(await open().ended({ ...ids, runId: retry.run_id })).toMatchObject({
         status: 'completed',
-        records_expected: 100,
         records_total: 100,
         records_exported: 100,
       })
     }, 120_000)
 
-    test('while it runs, a run of such an audience tells what was paid for and not how many are left', async () => {
+    test('while it runs, a run counts the records that have an outcome', async () => {
       // A window of eight messages, and a hundred records more.
-      const audience_id = await open().chosenAudienceOf(people(4_100, 'paid'))
+      const audience_id = await open().audienceOf(people(4_100, 'paid'))
       const waits = { answer: { status: 429, headers: { 'retry-after': '3600' } } }
       receiver.mishaps = [...Array<null>(8).fill(null), waits]
       const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
       expect(await open().ended(ids, ({ status }) => status === 'parked')).toMatchObject({
-        records_expected: null,
         records_total: 4_000,
         records_exported: 4_000,
       })
@@ -368,11 +369,78 @@ export const webhookTests = (open: () => Exports) =>
       // The receiver had the others, too: they stay charged.
       expect(await open().ended(ids)).toMatchObject({
         status: 'failed',
-        records_expected: null,
         records_total: 4_100,
         records_failed: 100,
         records_charged: 4_100,
       })
+    }, 120_000)
+
+    test('the log of requests has the charges of a run under the request that started it', async () => {
+      const audience_id = await open().audienceOf(people(1_100, 'log'))
+      const { api_key, api_secret, project_id } = open().service.demo
+      const { export: made } = await open().get('POST', 'exports', {
+        project_id,
+        name: 'Logged',
+        ...{ audience_id, integration_id, output_format: 'hem' },
+      })
+      const answer = await fetch(`${open().service.url}/api/v1/exports/${made.id}/runs`, {
+        method: 'POST',
+        headers: { 'x-api-key': api_key, 'x-api-secret': api_secret },
+      })
+      const { run } = (await answer.json()) as { run: { run_id: string } }
+      const ended = await open().ended({ exportId: made.id, runId: run.run_id })
+      expect(ended).toMatchObject({ records_charged: 1_100 })
+      const requestId = answer.headers.get('x-request-id')!
+      const logged = await waitFor('the log', async () => {
+        const { requests } = await open().get('GET', `requests?request_id=${requestId}`)
+        return requests[0]
+      })
+      expect(logged).toMatchObject({
+        request_id: requestId,
+        meter: 'audience',
+        records: 1_100,
+        route: '/api/v1/exports/:export_id/runs',
+      })
+      const { requests } = await open().get('GET', `requests?charged=true&request_id=${requestId}`)
+      const sum = requests.reduce((sum: number, one: { records: number }) => sum + one.records, 0)
+      expect(sum).toBe(1_100)
+    })
+
+    test('with the free answers used up, a run shows its counters once it charges a record', async () => {
+      const { organization_id } = open().service.demo
+      const allow = (perDay: number | null) =>
+        open().postgres.query(
+          `INSERT INTO billing_accounts (organization_id, free_answers_per_day) VALUES ($1, $2)
+           ON CONFLICT (organization_id) DO UPDATE SET free_answers_per_day = excluded.free_answers_per_day`,
+          [organization_id, perDay],
+        )
+      const audience_id = await open().audienceOf(people(3, 'brake'))
+      await allow(0)
+      try {
+        const before = await open().run({ audience_id, integration_id, output_format: 'hem' })
+        expect(await open().ended(before)).toMatchObject({ records_total: 3, records_charged: 3 })
+        const closed = await startReceiver()
+        const nowhere = await open().newIntegration(
+          'webhook',
+          { url: `${closed.url}/in` },
+          { signing_secret: receiverSecret },
+        )
+        await closed.close()
+        const to = { integration_id: nowhere, output_format: 'hem' }
+        const paid = await open().run({ audience_id, ...to })
+        const parked = await open().ended(paid, ({ status }) => status === 'parked')
+        expect(parked).not.toHaveProperty('records_total')
+        await open().get('POST', `exports/${paid.exportId}/runs/${paid.runId}/cancel`)
+        const run = await open().ended(paid)
+        expect(run).toMatchObject({ status: 'failed', records_charged: 0 })
+        for (const name of ['total', 'exported', 'failed', 'duplicated'])
+          expect(run).not.toHaveProperty(`records_${name}`)
+        const path = `exports/${paid.exportId}/runs/${paid.runId}`
+        expect(await open().get('GET', `${path}/failures`)).toEqual({ failures: [] })
+        expect((await open().get('POST', `${path}/retry`)).run.retry_of).toBe(paid.runId)
+      } finally {
+        await allow(null)
+      }
     }, 120_000)
 
     test('after an error within a window only the messages without an answer are posted again', async () => {

@@ -16,6 +16,7 @@ import { readRejected } from '../../../../collector/audiences/lists/listRows.ts'
 import { createList } from '../../../../collector/audiences/lists/lists.ts'
 import { saveUpload } from '../../../../collector/audiences/lists/upload/saveUpload.ts'
 import { openUploads } from '../../../../collector/audiences/lists/upload/uploads.ts'
+import { type Allowance, createAllowance } from '../../../../collector/billing/allowance.ts'
 import { migrateClickHouse } from '../../../../collector/platform/clickhouse/migrate.ts'
 import { openClickHouse } from '../../../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres } from '../../../../collector/platform/postgres/pool.ts'
@@ -33,10 +34,15 @@ export interface FileOptions {
 export function importInto(
   { postgres, clickhouse }: Pick<ImportDeps, 'postgres' | 'clickhouse'>,
   projectId: string,
+  allowance: Pick<Allowance, 'takeForWork'> = createAllowance({
+    postgres,
+    perDay: 2_000,
+    now: Date.now,
+  }),
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'footfall-test-lists-'))
   const uploads = openUploads(dataDir, randomUUID())
-  const deps: ImportDeps = { postgres, clickhouse, uploads }
+  const deps: ImportDeps = { postgres, clickhouse, uploads, allowance }
 
   /** Stores a file as an upload: its import waits. */
   const upload = async (

@@ -15,8 +15,8 @@ beforeAll(async () => {
 })
 afterAll(() => lists.close())
 
-const sumOf = ({ added, duplicate, rejected }: Record<string, number>) =>
-  added! + duplicate! + rejected!
+const sumOf = ({ matched, unmatched, duplicate, rejected }: Record<string, number>) =>
+  matched! + unmatched! + duplicate! + rejected!
 
 const insert = (table: string, rows: readonly object[]) =>
   lists.clickhouse.insertLines(
@@ -26,11 +26,12 @@ const insert = (table: string, rows: readonly object[]) =>
   )
 
 describe('the rows of a file', () => {
-  test('are added, duplicate or rejected, each once', async () => {
+  test('are matched, unmatched, duplicate or rejected, each once', async () => {
+    await insert('profiles', [{ hem: hemOf('known@lists.example'), first_name: 'K' }])
     const { listId, counts, rejected } = await lists.importFile(
       'name,email\nAda,Known@Lists.example \nBen,new@lists.example\nCy,KNOWN@lists.example\nDi,none\n',
     )
-    expect(counts).toEqual({ total: 4, added: 2, duplicate: 1, rejected: 1 })
+    expect(counts).toEqual({ total: 4, matched: 1, unmatched: 1, duplicate: 1, rejected: 1 })
     expect(rejected).toEqual([{ line: 5, reason: 'not_an_email' }])
     expect((await lists.membersOf(listId)).sort()).toEqual(
       [hemOf('known@lists.example'), hemOf('new@lists.example')].sort(),
@@ -51,7 +52,7 @@ describe('the rows of a file', () => {
     const { counts } = await lists.importFile('email\nb@lists.example\nc@lists.example\n', {
       listId,
     })
-    expect(counts).toEqual({ total: 2, added: 1, duplicate: 1, rejected: 0 })
+    expect(counts).toEqual({ total: 2, matched: 0, unmatched: 1, duplicate: 1, rejected: 0 })
     const { rows } = await lists.postgres.query('SELECT count::int FROM lists WHERE list_id = $1', [
       listId,
     ])
@@ -76,7 +77,7 @@ describe('the rows of a file', () => {
     ],
   ] as const)('are %s too', async (kind, item, member, wrong, reason) => {
     const { listId, counts, rejected } = await lists.importFile(`${item}\n${wrong}\n`, { kind })
-    expect(counts).toMatchObject({ total: 2, added: 1, rejected: 1 })
+    expect(counts).toMatchObject({ total: 2, matched: 0, unmatched: 1, rejected: 1 })
     expect(rejected).toEqual([{ line: 2, reason }])
     expect(await lists.membersOf(listId)).toEqual([member])
   })
@@ -104,14 +105,100 @@ test.each(['emails', 'domains'] as const)(
     const bytes = `${linesOf(200, 1_200)}none\n${linesOf(1_100, 1_200)}`
     const { importId, counts } = await lists.importFile(bytes, { kind, listId })
     // New are 300 to 1,199; known are those below 900 that three divides.
-    expect(counts).toEqual({ total: 1_101, added: 900, duplicate: 200, rejected: 1 })
-    const counted = { listId, importId, kind, organizationId: lists.organizationId, total: 1_101 }
+    expect(counts).toEqual({
+      total: 1_101,
+      matched: 200,
+      unmatched: 700,
+      duplicate: 200,
+      rejected: 1,
+    })
+    const counted = {
+      ...{ listId, importId, kind, organizationId: lists.organizationId, total: 1_101 },
+      erased: [],
+    }
     for (const rowsAtOnce of [500, 40])
       expect(
         await countRows(lists.clickhouse, { ...counted, notCompleted: [] }, rowsAtOnce),
       ).toEqual(counts)
   },
 )
+
+test('random lists of every kind: the counters equal a naive evaluation, whatever the list has already', async () => {
+  const { organizationId, clickhouse, postgres } = lists
+  const pick = (most: number) => Math.floor(Math.random() * most)
+  const mark = randomUUID().slice(0, 8)
+  const itemOf = {
+    emails: (n: number) => `p${n}@${mark}.example`,
+    hems: (n: number) => hemOf(`p${n}@${mark}.example`),
+    domains: (n: number) => `p${n}.${mark}.example`,
+    cookies: (n: number) => `${mark}-0000-4000-8000-${String(n).padStart(12, '0')}`,
+  } as const
+  const all = Array.from({ length: 40 }, (_, n) => n)
+  const numbers = { known: all.filter((n) => n % 3 === 0), hidden: all.filter((n) => n % 9 === 0) }
+  const hem = (n: number) => hemOf(`p${n}@${mark}.example`)
+  await insert(
+    'profiles',
+    numbers.known.map((n) => ({ hem: hem(n), first_name: 'K' })),
+  )
+  await insert(
+    'companies',
+    numbers.known.map((n) => ({ company_domain: itemOf.domains(n) })),
+  )
+  await insert(
+    'identity_links',
+    numbers.known.map((n) => ({
+      organization_id: organizationId,
+      cookie_id: itemOf.cookies(n),
+      ...{ hem: hem(n), pixel_id: randomUUID(), observed_at: '2026-01-01 00:00:00' },
+      ...{ spool_id: randomUUID(), seq: 1 },
+    })),
+  )
+  // Half of the hidden people opted out of the organization, the others are being erased.
+  const [gone, erased] = [
+    numbers.hidden.filter((n) => n % 2 === 0),
+    numbers.hidden.filter((n) => n % 2 === 1),
+  ]
+  await insert(
+    'opt_outs',
+    gone.map((n) => ({ organization_id: organizationId, hem: hem(n), is_active: true })),
+  )
+  for (const n of erased)
+    await postgres.query('INSERT INTO erasures (organization_id, hem) VALUES ($1, $2)', [
+      organizationId,
+      hem(n),
+    ])
+  for (const name of ['person_by_hem', 'identity_by_cookie', 'identity_by_cookie_lately'])
+    await clickhouse.command({ sql: `SYSTEM RELOAD DICTIONARY ${name}`, params: {} })
+  for (const kind of ['emails', 'hems', 'domains', 'cookies'] as const) {
+    const set = (of: readonly number[]) => new Set(of.map(itemOf[kind]))
+    const known = set(numbers.known)
+    // A company is nobody who could opt out, and the graph resolves a browser until the erasure ends.
+    const hidden = set(
+      { domains: [], cookies: gone, emails: numbers.hidden, hems: numbers.hidden }[kind],
+    )
+    const members = new Set<string>()
+    let listId: string | undefined
+    for (let round = 0; round < 3; round++) {
+      // The first line is an item, so the file has no header.
+      const items = Array.from({ length: 2 + pick(60) }, (_, at) =>
+        at > 0 && pick(8) === 0 ? 'no item' : itemOf[kind](pick(all.length)),
+      )
+      const expected = { total: items.length, matched: 0, unmatched: 0, duplicate: 0, rejected: 0 }
+      for (const item of items) {
+        if (item === 'no item') expected.rejected++
+        else if (members.has(item)) expected.duplicate++
+        else if (known.has(item) && !hidden.has(item)) expected.matched++
+        else expected.unmatched++
+        if (item !== 'no item') members.add(item)
+      }
+      const options = { kind, ...(listId !== undefined && { listId }) }
+      const imported = await lists.importFile(`${items.join('\n')}\n`, options)
+      listId = imported.listId
+      expect(imported.counts).toEqual(expected)
+    }
+  }
+  await postgres.query('DELETE FROM erasures')
+})
 
 describe('a broken line', () => {
   const good = 'good@lists.example'
@@ -135,7 +222,7 @@ describe('a broken line', () => {
     ])
     const { counts, rejected } = await lists.importFile(file)
     expect(rejected).toEqual([{ line: 3, reason }])
-    expect(counts).toEqual({ total: 4, added: 3, duplicate: 0, rejected: 1 })
+    expect(counts).toEqual({ total: 4, matched: 0, unmatched: 3, duplicate: 0, rejected: 1 })
   })
 
   test('whose quote nothing closes costs itself alone, to the end of the file', async () => {
@@ -143,14 +230,14 @@ describe('a broken line', () => {
       `email\n${good}\n"open@lists.example\nlast@lists.example\n`,
     )
     expect(rejected).toEqual([{ line: 3, reason: 'unclosed_quote' }])
-    expect(counts).toMatchObject({ total: 3, added: 2, rejected: 1 })
+    expect(counts).toMatchObject({ total: 3, matched: 0, unmatched: 2, rejected: 1 })
   })
 
   test('within quotes does not break a row; later lines keep their numbers', async () => {
     const { rejected, counts } = await lists.importFile(
       'note,email\n"two\nlines, ""quoted""",a@lists.example\n"one" , "b@lists.example" \nx,wrong\n',
     )
-    expect(counts).toEqual({ total: 3, added: 2, duplicate: 0, rejected: 1 })
+    expect(counts).toEqual({ total: 3, matched: 0, unmatched: 2, duplicate: 0, rejected: 1 })
     expect(rejected).toEqual([{ line: 5, reason: 'not_an_email' }])
   })
 
@@ -168,7 +255,7 @@ describe('a broken line', () => {
       { format: 'ndjson' },
     )
     expect(rejected).toEqual([{ line: 2, reason }])
-    expect(counts).toMatchObject({ total: 3, added: 2, rejected: 1 })
+    expect(counts).toMatchObject({ total: 3, matched: 0, unmatched: 2, rejected: 1 })
   })
 })
 
@@ -183,17 +270,17 @@ describe('a file', () => {
   ])('%s is read', async (_what, file) => {
     const { counts, rejected } = await lists.importFile(file)
     expect(rejected).toEqual([])
-    expect(counts).toMatchObject({ total: 1, added: 1 })
+    expect(counts).toMatchObject({ total: 1, matched: 0, unmatched: 1 })
   })
 
   test('packed with gzip is read', async () => {
     const { counts } = await lists.importFile(gzipSync('email\na@lists.example\n'))
-    expect(counts).toMatchObject({ total: 1, added: 1 })
+    expect(counts).toMatchObject({ total: 1, matched: 0, unmatched: 1 })
   })
 
   test('of a header alone has no rows', async () => {
     const { counts } = await lists.importFile('email\n')
-    expect(counts).toEqual({ total: 0, added: 0, duplicate: 0, rejected: 0 })
+    expect(counts).toEqual({ total: 0, matched: 0, unmatched: 0, duplicate: 0, rejected: 0 })
   })
 
   test.each<[string, Buffer | string, string | undefined, RegExp]>([
@@ -258,7 +345,8 @@ test('an import of many chunks that breaks off anywhere loses no line and double
       const distinct = new Set(valid.map((line) => line.replaceAll('"', ''))).size
       expect(counts).toEqual({
         total: lines.length,
-        added: distinct,
+        matched: 0,
+        unmatched: distinct,
         duplicate: valid.length - distinct,
         rejected: lines.length - valid.length,
       })

@@ -6,6 +6,7 @@ import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 import { withLease } from '../../../../collector/platform/postgres/lease.ts'
 import { waitFor } from '../../../harness/service.ts'
 import { type Headers, openTenants, type Tenants } from '../../../harness/tenants.ts'
@@ -100,9 +101,8 @@ describe('POST /api/v1/lists', () => {
       status: 'completed',
       progress: 1,
       rows_total: 4,
-      rows_added: 1,
-      rows_matched: null,
-      rows_unmatched: null,
+      rows_matched: 0,
+      rows_unmatched: 1,
       rows_duplicate: 1,
       rows_rejected: 2,
       error: null,
@@ -134,6 +134,53 @@ describe('POST /api/v1/lists', () => {
     })
   })
 
+  test('counts as matched exactly what a batch lookup of the same items then charges', async () => {
+    const addresses = Array.from({ length: 12 }, (_, n) => `m${n}-${randomUUID()}@match.example`)
+    const profiles = addresses
+      .filter((_, n) => n % 3 === 0)
+      .map((address) => JSON.stringify({ hem: hemOf(address), first_name: 'Known' }))
+    await tenants.clickhouse.feed(
+      { sql: 'INSERT INTO profiles FORMAT JSONEachRow', params: {} },
+      Buffer.from(`${profiles.join('\n')}\n`),
+    )
+    const counted = await imported(await newList(addresses))
+    const batch = await send('POST', '/api/v1/lookup/batch', {
+      items: addresses.map((email, id) => ({ id: String(id), email })),
+    })
+    expect(counted).toMatchObject({ rows_matched: 4, rows_unmatched: 8 })
+    expect(batch.body.charged).toBe(counted.rows_matched)
+  })
+
+  test('omits the matches while the free answers of the day are used up, and imports all the same', async () => {
+    const allow = (perDay: number | null) =>
+      tenants.postgres.query(
+        `INSERT INTO billing_accounts (organization_id, free_answers_per_day)
+         SELECT organization_id, $2 FROM projects WHERE project_id = $1
+         ON CONFLICT (organization_id) DO UPDATE SET free_answers_per_day = excluded.free_answers_per_day`,
+        [tenants.first.projectId, perDay],
+      )
+    await allow(0)
+    try {
+      const counted = await imported(await newList(['a@used.example', 'none']))
+      expect(counted).toMatchObject({ status: 'completed', rows_total: 2, rows_rejected: 1 })
+      expect(counted).not.toHaveProperty('rows_matched')
+      expect(counted).not.toHaveProperty('rows_unmatched')
+      const { rows } = await tenants.postgres.query<{ numbers_from: Date }>(
+        'SELECT numbers_from FROM list_imports WHERE import_id = $1',
+        [counted.id],
+      )
+      expect(rows[0]!.numbers_from.getTime() % 86_400_000).toBe(0)
+      await tenants.postgres.query(
+        'UPDATE list_imports SET numbers_from = now() WHERE import_id = $1',
+        [counted.id],
+      )
+      const { body } = await ask(`${lists}/${counted.list_id}/imports/${counted.id}`)
+      expect(body.import).toMatchObject({ rows_matched: 0, rows_unmatched: 1 })
+    } finally {
+      await allow(null)
+    }
+  })
+
   test.each<[string, unknown]>([
     ['an object', { no: 'email' }],
     ['an object of other columns', { id: 7, name: 'Ada' }],
@@ -142,7 +189,11 @@ describe('POST /api/v1/lists', () => {
     ['longer than any line may be', 'x'.repeat(70_000)],
   ])('whose first item is %s costs that item alone', async (_what, first) => {
     const answer = await newList([first, 'a@http.example', { email: 'b@http.example' }])
-    expect(await imported(answer)).toMatchObject({ rows_total: 3, rows_added: 2, rows_rejected: 1 })
+    expect(await imported(answer)).toMatchObject({
+      rows_total: 3,
+      rows_unmatched: 2,
+      rows_rejected: 1,
+    })
     const { list, import: of } = answer.body
     const { rejected } = (await ask(`${lists}/${list.id}/imports/${of.id}/rejected`)).body
     expect(rejected).toMatchObject([{ line: 1 }])
@@ -192,7 +243,7 @@ describe('POST /api/v1/lists', () => {
   ])('takes %s', async (_what, asked) => {
     const { query, ...rest } = asked()
     const answer = await ask(`${lists}?${queryOf(query)}`, { method: 'POST', ...rest })
-    expect(await imported(answer)).toMatchObject({ rows_total: 1, rows_added: 1 })
+    expect(await imported(answer)).toMatchObject({ rows_total: 1, rows_unmatched: 1 })
   })
 
   test('is there without /api, and with Authorization: Bearer', async () => {
@@ -369,7 +420,11 @@ describe('a list', () => {
     const more = await send('POST', `${path}/items`, {
       items: ['b@items.example', 'c@items.example'],
     })
-    expect(await imported(more)).toMatchObject({ rows_total: 2, rows_added: 1, rows_duplicate: 1 })
+    expect(await imported(more)).toMatchObject({
+      rows_total: 2,
+      rows_unmatched: 1,
+      rows_duplicate: 1,
+    })
     const removed = await send('DELETE', `${path}/items`, {
       items: ['A@items.example', 'a@items.example', 'nobody@items.example', 'wrong', null],
     })
@@ -402,7 +457,7 @@ describe('a list', () => {
     expect(
       await imported(await send('POST', `${path}/items`, { items: ['a@items.example'] })),
     ).toMatchObject({
-      rows_added: 1,
+      rows_unmatched: 1,
     })
     expect((await ask(path)).body.list.count).toBe(3)
   })

@@ -72,7 +72,9 @@ test('an upload of a machine that is away waits for it, holds up no other, and f
     [[here, importId]],
   )
   expect(rows).toMatchObject([
-    { data: { import_id: here, status: 'completed', rows_total: 1, rows_added: 1, error: null } },
+    {
+      data: { import_id: here, status: 'completed', rows_total: 1, rows_unmatched: 1, error: null },
+    },
     { data: { import_id: importId, status: 'failed', rows_total: 0, error: expect.any(String) } },
   ])
   away.removeFiles()

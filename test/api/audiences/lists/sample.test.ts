@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runImport } from '../../../../collector/audiences/lists/import/runImport.ts'
 import { readUnfinishedImports } from '../../../../collector/audiences/lists/imports.ts'
+import { createAllowance } from '../../../../collector/billing/allowance.ts'
 import { ensureSampleLists, sampleListId } from '../../../../collector/ops/sandbox/sampleLists.ts'
 import { waitFor } from '../../../harness/service.ts'
 import { openTenants, withKey } from '../../../spec/tenants.ts'
@@ -16,8 +17,9 @@ test('a test key has a sample list, imported among the sample’s people, and ch
   const { postgres, stores, uploads } = service
   await Promise.all([1, 2].map(() => ensureSampleLists(postgres, uploads)))
   await ensureSampleLists(postgres, uploads)
+  const allowance = createAllowance({ postgres, perDay: 2_000, now: Date.now })
   for (const { importId } of await readUnfinishedImports(postgres))
-    await runImport({ postgres, uploads, clickhouse: stores }, importId)
+    await runImport({ postgres, uploads, clickhouse: stores, allowance }, importId)
   const headers = withKey(service.ours.testKey)
   const listed = (await service.app.inject({ url: '/api/v1/lists', headers })).json()
   expect(listed.lists).toMatchObject([{ id: sampleListId, name: 'Sample customers', kind: 'hems' }])
@@ -27,7 +29,8 @@ test('a test key has a sample list, imported among the sample’s people, and ch
   expect(imports).toMatchObject([
     {
       status: 'completed',
-      rows_added: listed.lists[0].count,
+      rows_matched: listed.lists[0].count,
+      rows_unmatched: 0,
       rows_duplicate: 1,
       rows_rejected: 1,
     },

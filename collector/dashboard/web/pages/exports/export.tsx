@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api, type Export, type ExportRun } from '../../api.ts'
-import { records } from '../../components/amounts.ts'
+import { recordsOrDash } from '../../components/amounts.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { ConfirmDialog } from '../../components/confirmDialog.tsx'
 import { Moment } from '../../components/moment.tsx'
@@ -134,8 +134,8 @@ const count = (
   name,
   label,
   isNumber: true,
-  value: (run: ExportRun) => run[name],
-  show: (run: ExportRun) => records(run[name]),
+  value: (run: ExportRun) => run[name] ?? null,
+  show: (run: ExportRun) => recordsOrDash(run[name]),
 })
 
 const runColumns = [
@@ -161,23 +161,6 @@ const runColumns = [
         {resumes_at && ` resumes ${exactTime(resumes_at)}`}
       </>
     ),
-  },
-  {
-    name: 'progress',
-    label: 'Progress',
-    value: ({ records_total, records_expected }: ExportRun) =>
-      records_expected ? Math.round((records_total / records_expected) * 100) : null,
-    show: ({ records_total, records_expected, status }: ExportRun) =>
-      records_expected === null ? (
-        '–'
-      ) : (
-        <progress
-          class={status === 'failed' ? 'bad' : ''}
-          value={records_total}
-          max={Math.max(1, records_expected)}
-          aria-label={`${records_total} of ${records_expected} records`}
-        />
-      ),
   },
   count('records_total', 'Records'),
   count('records_exported', 'Exported'),

@@ -34,7 +34,7 @@ export function Failures({
               Cancel the run
             </button>
           )}
-          {run.ended_at !== null && (run.records_failed > 0 || run.status === 'failed') && (
+          {run.ended_at !== null && (run.records_failed ?? 1) > 0 && (
             <button type="button" class="primary" onClick={retry}>
               Retry failed records
             </button>

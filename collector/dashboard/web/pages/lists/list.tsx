@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api, type List } from '../../api.ts'
-import { records } from '../../components/amounts.ts'
+import { records, recordsOrDash } from '../../components/amounts.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { ConfirmDialog } from '../../components/confirmDialog.tsx'
 import { Moment } from '../../components/moment.tsx'
@@ -113,14 +113,14 @@ function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
 }
 
 const count = (
-  name: 'rows_total' | 'rows_added' | 'rows_duplicate' | 'rows_rejected',
+  name: 'rows_total' | 'rows_matched' | 'rows_unmatched' | 'rows_duplicate' | 'rows_rejected',
   label: string,
 ) => ({
   name,
   label,
   isNumber: true,
-  value: (found: Import) => found[name],
-  show: (found: Import) => records(found[name]),
+  value: (found: Import) => found[name] ?? null,
+  show: (found: Import) => recordsOrDash(found[name]),
 })
 
 const importColumns = [
@@ -147,7 +147,8 @@ const importColumns = [
     ),
   },
   count('rows_total', 'Rows'),
-  count('rows_added', 'Added'),
+  count('rows_matched', 'Matched'),
+  count('rows_unmatched', 'Unmatched'),
   count('rows_duplicate', 'Duplicate'),
   count('rows_rejected', 'Rejected'),
 ]
