@@ -33,19 +33,19 @@ export async function countUnpaid(
   atMs: number,
 ): Promise<number> {
   const at = new Date(atMs)
-  const found = await postgres.query<{ uncarried: Uncarried | null }>({
-    name: 'keys_to_carry',
-    text: 'SELECT keys_to_carry($1, $2) AS uncarried',
-    values: [build.buildId, at],
-  })
-  await carryKeys(postgres, organizationId, build, found.rows[0]!.uncarried ?? {}, at)
-  const { rows } = await postgres.query<{ unpaid: number }>({
-    name: 'unpaid_keys',
-    text: `SELECT coalesce(sum(upper(span) - lower(span)), 0)::float8 AS unpaid
-           FROM unnest($4::int8multirange - free_keys($1, $2, $3)) AS span`,
-    values: [build.buildId, at, idempotency, multirangeOf(build.keys)],
-  })
-  return rows[0]!.unpaid
+  const read = async () => {
+    const { rows } = await postgres.query<{ uncarried: Uncarried | null; unpaid: number }>({
+      name: 'unpaid_keys',
+      text: `SELECT keys_to_carry($1, $2) AS uncarried, coalesce(sum(upper(span) - lower(span)), 0)::float8 AS unpaid
+             FROM unnest($4::int8multirange - free_keys($1, $2, $3)) AS span`,
+      values: [build.buildId, at, idempotency, multirangeOf(build.keys)],
+    })
+    return rows[0]!
+  }
+  const { uncarried, unpaid } = await read()
+  if (uncarried === null) return unpaid
+  await carryKeys(postgres, organizationId, build, uncarried, at)
+  return (await read()).unpaid
 }
 
 /** Carries the charges of the audience's other builds on that UTC day over to a build. */

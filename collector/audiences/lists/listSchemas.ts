@@ -61,7 +61,7 @@ export const ListImport = Type.Object(
     ),
     rows_matched: Type.Optional(
       Rows(
-        'Rows that added a member whom a lookup returns: a person with a profile, a known company, or a browser of a known person. This counter and the next are omitted if the free answers of the day are used up, until midnight UTC or an export of the list.',
+        'Rows that added a member whom a lookup returns: a person with a profile, a known company, or a browser of a known person. Without free answers, this counter and the next are omitted until midnight UTC or an export of the list.',
       ),
     ),
     rows_unmatched: Type.Optional(Rows('Rows that added another member.')),

@@ -95,7 +95,7 @@ export const loggedNamedQuery = (
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
-/** What a request cost. */
+/** The cost of a request. */
 export interface RequestCost {
   request_id: string
   meter: Meter
@@ -154,7 +154,7 @@ export async function readCharges(
   return rows
 }
 
-/** Reads what each of these requests cost: its own charge and those of the run that it started. */
+/** Reads the cost of each request: its own charge and those of the run that it started. */
 export async function readChargesOf(
   postgres: Postgres,
   { scope }: RequestFilters,

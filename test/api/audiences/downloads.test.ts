@@ -177,7 +177,7 @@ test('a download of a later build that day is charged for new people only, and t
   expect((await used()) - before).toBe(people)
 })
 
-/** What the request of a charged answer cost, by its answer and by the log of requests. */
+/** The cost of a request, by its answer and by the log of requests. */
 async function costOf(path: string): Promise<[answered: number, logged: number]> {
   const { api_key, api_secret, project_id } = service.demo
   const headers = { 'x-api-key': api_key, 'x-api-secret': api_secret, 'x-project-id': project_id }

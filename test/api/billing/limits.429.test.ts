@@ -206,6 +206,6 @@ test('a repeat with its Idempotency-Key is never refused, whatever is used up, w
   await take(billing!, requestOf(organization), 7)
   for (const records of [3, 2, 3]) expect(await read(records)).toBe(0)
   expect(await refusal(read(4))).toMatchObject({ kind: 'limit_reached' })
-  // The refusal ends nothing: what was charged stays free.
+  // The charged records stay free after the refusal.
   expect(await read(3)).toBe(0)
 })

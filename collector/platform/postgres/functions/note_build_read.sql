@@ -1,7 +1,7 @@
 /*
  * Records that a request returns records of a build and was charged for `charged_records` of them. These
  * records are free until the day ends, and after a download permanently. From now on answers show the
- * numbers of the build. Records nothing if the build was deleted meanwhile. The account's row must be locked.
+ * numbers of the build, and the matches of its list. Records nothing if the build was deleted meanwhile. The account's row must be locked.
  */
 CREATE OR REPLACE FUNCTION note_build_read(of_request uuid, of_build uuid, is_download boolean, at timestamptz,
   of_idempotency bytea, given int8multirange, were_free int8multirange, charged_records bigint) RETURNS void
@@ -13,6 +13,10 @@ BEGIN
   SELECT audience_id INTO of_audience FROM audience_builds WHERE build_id = of_build FOR KEY SHARE;
   IF NOT FOUND THEN RETURN; END IF;
   UPDATE audience_builds SET numbers_from = now() WHERE build_id = of_build AND numbers_from > now();
+  -- An export of a list reads a build of the list's audience.
+  UPDATE list_imports SET numbers_from = now() FROM audiences
+    WHERE audiences.audience_id = of_audience AND list_imports.list_id = audiences.list_id
+      AND numbers_from > now() AND numbers_from < 'infinity';
   INSERT INTO build_charges AS charged (build_id, day, audience_id, keys, records, paid)
     -- Records that another build was charged for are free for as long as that charge remains.
     SELECT of_build, today, of_audience, given - coalesce(
