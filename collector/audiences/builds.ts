@@ -17,8 +17,8 @@ export const meterOf = (isPredictive: boolean): Extract<Meter, `audience${string
   isPredictive ? 'audience_predictive' : 'audience'
 
 /**
- * Returns SQL of a number of a build, the row `build` of audience_builds: null until `numbers_from`, if the allowance of free
- * answers was used up when it was built. Example: `freeNumber('served', 'bucket_counts')`.
+ * Returns SQL of a number of a build, the row `build` of audience_builds. It is null until `numbers_from`, which is later
+ * only if no free answer was left. Example: `freeNumber('served', 'bucket_counts')`.
  */
 export const freeNumber = (build: string, number: string): string =>
   `CASE WHEN ${build}.numbers_from <= now() THEN ${build}.${number} END`

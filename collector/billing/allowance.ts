@@ -17,8 +17,8 @@ declare module 'fastify' {
 }
 
 /**
- * The free answers about people that an organization may receive on a UTC day: a brake on abuse, not a proof that
- * nothing can be inferred. No other file decides about it.
+ * The free answers about people that an organization may receive on a UTC day. It is a brake on abuse: it does not
+ * prevent inference. No other file decides about it.
  */
 export interface Allowance {
   /**
@@ -37,7 +37,7 @@ export interface Allowance {
     question: readonly unknown[],
     nowMs: number,
   ): Promise<Date>
-  /** Returns today's allowance of an organization, and what is left of it. */
+  /** Returns today's allowance of an organization, and its rest. */
   read(organizationId: string): Promise<AllowanceState>
 }
 

@@ -60,7 +60,7 @@ export const pricesRoute =
           operationId: 'getPrices',
           summary: 'Get the price of each meter',
           description:
-            'Returns the prices that apply to your organization, so that you can calculate the cost of a request before you send it, and how many free answers about people are left today.',
+            'Returns the prices that apply to your organization, so that you can calculate the cost of a request before you send it. `free_answers` has the number of free answers about people that are left today.',
           response: {
             200: Type.Object({
               currency: Currency,

@@ -34,7 +34,7 @@ GROUP BY one`
  * Returns SQL of all members that match the definition, with their matched leaves: `member`, `met`. HAVING
  * contains the tree.
  */
-export function matchingSelect(plan: MembersPlan, bind: Bind): string {
+function matchingSelect(plan: MembersPlan, bind: Bind): string {
   return `${leafMatchesSelect(plan, bind)}
 HAVING ${matchesTree(plan.parsed, 'met')}`
 }

@@ -1,8 +1,8 @@
 import type { Parsed, Tree } from '../definition/definition.ts'
 
 /**
- * Returns the most people that a definition can describe because it names them, by lists and audiences; Infinity if its
- * people need not be in any. `sizeOf` is the number of people of a leaf, Infinity for leaves of other kinds.
+ * Returns how many people a definition names at most, by lists and audiences. It is Infinity if its people need not be in
+ * any. `sizeOf` is the number of people of a leaf, Infinity for leaves of other kinds.
  *
  * Example: `{ all: [{ list: 7 people }, { profile }] }` describes at most 7.
  */

@@ -1,4 +1,4 @@
-/** Free numbers are exact: what a sample and a build say is what reading all members then charges. */
+/** Free numbers are exact: a sample and a build count the records that reading all members then charges. */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
