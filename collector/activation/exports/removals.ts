@@ -1,8 +1,10 @@
-import { everywhere } from '../../events/query/suppressedPeople.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { DestinationError, type IntegrationType } from '../integrations/destinations/destination.ts'
 import { openDestination } from '../integrations/openDestination.ts'
 import type { SendDeps } from './exportsDeps.ts'
+
+/** The organization of addresses that are hidden from all organizations. */
+const everywhere = '00000000-0000-0000-0000-000000000000'
 
 /** How many people are removed from one integration at a time. */
 const removedAtOnce = 100

@@ -61,12 +61,19 @@ export const legacyRoutes =
       scope: await deps.scopeOf(principal, requestedScope),
     })
 
-    /** A number of events by the identity of their visitors takes one of the day's free answers. */
-    const takeFreeAnswer = async (
+    /**
+     * Scopes a count. A number of events by the identity of their visitors requires the right to read identities, and
+     * takes one of the day's free answers.
+     */
+    const scopedCount = async <Plan extends Selection & Pick<EventsPlan, 'distinct'>>(
       request: FastifyRequest,
-      plan: Pick<EventsPlan, 'filters' | 'distinct'>,
+      { requestedScope, plan }: ParsedRequest<Plan>,
     ) => {
-      if (decidingFields(plan).some(isIdentityField)) await deps.allowance.takeForRequest(request)
+      const isAboutPeople = decidingFields(plan).some(isIdentityField)
+      const action = isAboutPeople ? 'identity' : 'read'
+      const scope = await deps.scopeOf(request.principal, requestedScope, action)
+      if (isAboutPeople) await deps.allowance.takeForRequest(request)
+      return { ...plan, scope }
     }
 
     for (const [path, version] of [
@@ -135,8 +142,8 @@ export const legacyRoutes =
         config: { access: { ...access, members: true }, freeAnswers: true },
       },
       async (request, reply) => {
-        const plan = await scoped(request, readLegacyEvents(request, { ...v1, windowMsMax: null }))
-        await takeFreeAnswer(request, plan)
+        const read = readLegacyEvents(request, { ...v1, windowMsMax: null })
+        const plan = await scopedCount(request, read)
         const { startMs, endMs } = plan.window
         return {
           estimate: await estimateScan(readerOf(request, reply, 'scan', plan), plan),
@@ -149,8 +156,7 @@ export const legacyRoutes =
       '/api/v1/event_counts',
       { schema: describeV1Counts, config: { access, freeAnswers: true } },
       async (request, reply) => {
-        const plan = await scoped(request, readV1Counts(request))
-        await takeFreeAnswer(request, plan)
+        const plan = await scopedCount(request, readV1Counts(request))
         const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
         return countsAnswer(counts, plan, request.id)
       },
@@ -161,8 +167,7 @@ export const legacyRoutes =
       { schema: describeV1Index, config: { access, freeAnswers: true } },
       async (request, reply) => {
         const read = readV1Index(request)
-        const plan = await scoped(request, read)
-        await takeFreeAnswer(request, plan)
+        const plan = await scopedCount(request, read)
         const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
         const { counts: _, ...answer } = countsAnswer(counts, plan, request.id)
         return { interval: read.interval, index: indexOf(counts, read.interval), ...answer }

@@ -5,9 +5,6 @@ import { chunked } from '../../platform/clickhouse/chunked.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Bind } from './bind.ts'
 
-/** Represents all organizations: people who opted out everywhere, or whom the operator erases everywhere. */
-export const everywhere = '00000000-0000-0000-0000-000000000000'
-
 /**
  * SQL that selects the hem numbers of people whom an organization must not see, even if builds contain them.
  * They have opted out, or are being erased (`erased`, hems).

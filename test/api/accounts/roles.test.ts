@@ -82,6 +82,7 @@ const forEveryKey = [
   'GET /api/v3/events/web_event/counts',
   'GET /api/v3/events/resolution_hem?project_id=HERE',
   'GET /api/v3/events/resolution_hem?pixel_id=PIXEL',
+  'GET /api/v1/events/scan_estimate?project_id=HERE&start_ms=0&end_ms=1&filter=has_profile:eq:true',
   'GET /api/v1/rejected_events?project_id=HERE',
   'GET /api/v1/resolution/statistics?project_id=HERE',
   'GET /api/v1/lookup?email=nobody@example.com',
@@ -276,6 +277,12 @@ const table: [
     { projectMember: no, outsider: gone, stranger: gone },
     noAudience,
   ]),
+  [
+    'GET /api/v1/events/scan_estimate?project_id=HERE&start_ms=0&end_ms=1&filter=has_profile:eq:true',
+    () => undefined,
+    { projectMember: no, outsider: gone, stranger: gone },
+    ok,
+  ],
   [
     'GET /api/v3/events/resolution_hem?pixel_id=PIXEL',
     () => undefined,
