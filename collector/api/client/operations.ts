@@ -156,7 +156,7 @@ export const operations = {
   listPixels: 'GET /api/v1/pixel/list', // X-Project-Id? cursor? limit? project_id? → 200 400 401 403 404 429 503
   getPixel: 'GET /api/v1/pixel/retrieve/{pixel_id}', // X-Project-Id? pixel_id project_id? → 200 400 401 403 404 429 503
   updatePixel: 'PUT /api/v1/pixel/update', // X-Project-Id? { active? allowed_origins? name? pixel_id project_id? settings? version? } → 200 400 401 403 404 409 429 503
-  deletePixel: 'DELETE /api/v1/pixel/delete', // X-Project-Id? { events pixel_id project_id? } → 200 400 401 403 404 409 429 503
+  deletePixel: 'DELETE /api/v1/pixel/delete', // X-Project-Id? { events? pixel_id project_id? } → 200 400 401 403 404 409 429 503
   getPixelActivity: 'GET /api/v1/pixel/activity/{pixel_id}', // X-Project-Id? pixel_id project_id? → 200 400 401 403 404 429 503
   getIdentifySecrets: 'GET /api/v1/pixel/identify-secrets/{pixel_id}', // X-Project-Id? pixel_id project_id? → 200 400 401 403 404 429 503
   rotateIdentifySecret: 'POST /api/v1/pixel/identify-secrets/rotate', // X-Project-Id? { pixel_id project_id? } → 200 400 401 403 404 409 429 503
@@ -236,14 +236,14 @@ export const operations = {
   replayWebhookDelivery: 'POST /api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay?project_id', // X-Project-Id? delivery_id project_id? webhook_id → 202 400 401 403 404 409 429 503
   replayFailedWebhookDeliveries: 'POST /api/v1/webhooks/{webhook_id}/replay?project_id', // X-Project-Id? project_id? webhook_id { since } → 202 400 401 403 404 409 429 503
   listVisitAlerts: 'GET /api/v1/visit-alerts', // X-Project-Id? project_id → 200 400 401 403 404 429 503
-  createVisitAlert: 'POST /api/v1/visit-alerts', // X-Project-Id? { active? chat_url? match member_ids? name project_id tier } → 201 400 401 403 404 409 429 503
+  createVisitAlert: 'POST /api/v1/visit-alerts', // X-Project-Id? { active? chat_url? match member_ids? name project_id tier unverified_charges_max? } → 201 400 401 403 404 409 429 503
   getVisitAlert: 'GET /api/v1/visit-alerts/{visit_alert_id}', // X-Project-Id? project_id? visit_alert_id → 200 400 401 403 404 429 503
-  updateVisitAlert: 'PUT /api/v1/visit-alerts/{visit_alert_id}', // X-Project-Id? visit_alert_id { active? chat_url? match member_ids? name project_id tier version? } → 200 400 401 403 404 409 429 503
+  updateVisitAlert: 'PUT /api/v1/visit-alerts/{visit_alert_id}', // X-Project-Id? visit_alert_id { active? chat_url? match member_ids? name project_id tier unverified_charges_max? version? } → 200 400 401 403 404 409 429 503
   deleteVisitAlert: 'DELETE /api/v1/visit-alerts/{visit_alert_id}?project_id', // X-Project-Id? project_id? visit_alert_id → 204 400 401 403 404 409 429 503
   listArchives: 'GET /api/v1/archives', // X-Project-Id? project_id → 200 400 401 403 404 429 503
-  createArchive: 'POST /api/v1/archives', // X-Project-Id? { active? integration_id project_id starts_at? } → 201 400 401 403 404 409 429 503
+  createArchive: 'POST /api/v1/archives', // X-Project-Id? { active? daily_records_max? integration_id project_id starts_at? } → 201 400 401 403 404 409 429 503
   getArchive: 'GET /api/v1/archives/{archive_id}', // X-Project-Id? archive_id project_id? → 200 400 401 403 404 429 503
-  updateArchive: 'PATCH /api/v1/archives/{archive_id}?project_id', // X-Project-Id? archive_id project_id? { active version? } → 200 400 401 403 404 409 429 503
+  updateArchive: 'PATCH /api/v1/archives/{archive_id}?project_id', // X-Project-Id? archive_id project_id? { active? daily_records_max? version? } → 200 400 401 403 404 409 429 503
   deleteArchive: 'DELETE /api/v1/archives/{archive_id}?project_id', // X-Project-Id? archive_id project_id? → 204 400 401 403 404 409 429 503
   listIntegrations: 'GET /api/v1/integrations', // X-Project-Id? audience_id? campaign_id? cursor? limit? project_id? type? → 200 400 401 403 404 429 503
   createIntegration: 'POST /api/v1/integrations', // X-Project-Id? { name project_id? secrets settings type } → 201 400 401 403 404 409 429 503
@@ -252,10 +252,10 @@ export const operations = {
   deleteIntegration: 'DELETE /api/v1/integrations/{integration_id}?project_id', // X-Project-Id? integration_id project_id? → 204 400 401 403 404 409 429 503
   checkIntegration: 'POST /api/v1/integrations/{integration_id}/check?project_id', // X-Project-Id? integration_id project_id? → 200 400 401 403 404 429 503
   checkIntegrationByGet: 'GET /api/v1/integrations/{integration_id}/check', // X-Project-Id? integration_id project_id? → 200 400 401 403 404 429 503
-  createExport: 'POST /api/v1/exports', // X-Project-Id? { audience_id? integration_id integration_type? list_id? mapping? name output_format project_id? schedule? } → 201 400 401 403 404 409 429 503
+  createExport: 'POST /api/v1/exports', // X-Project-Id? { audience_id? daily_records_max? integration_id integration_type? list_id? mapping? name output_format project_id? schedule? } → 201 400 401 403 404 409 429 503
   listExports: 'GET /api/v1/exports', // X-Project-Id? audience_id? campaign_id? cursor? limit? project_id? → 200 400 401 403 404 429 503
   getExport: 'GET /api/v1/exports/{export_id}', // X-Project-Id? export_id project_id? → 200 400 401 403 404 429 503
-  updateExport: 'PATCH /api/v1/exports/{export_id}?project_id', // X-Project-Id? export_id project_id? { integration_id? integration_type? mapping? name? output_format? schedule? version? } → 200 400 401 403 404 409 429 503
+  updateExport: 'PATCH /api/v1/exports/{export_id}?project_id', // X-Project-Id? export_id project_id? { daily_records_max? integration_id? integration_type? mapping? name? output_format? schedule? version? } → 200 400 401 403 404 409 429 503
   deleteExport: 'DELETE /api/v1/exports/{export_id}?project_id', // X-Project-Id? export_id project_id? → 204 400 401 403 404 409 429 503
   listExportRuns: 'GET /api/v1/exports/{export_id}/runs', // X-Project-Id? cursor? export_id limit? project_id? → 200 400 401 403 404 429 503
   createExportRun: 'POST /api/v1/exports/{export_id}/runs?project_id', // X-Project-Id? export_id project_id? → 201 400 401 403 404 409 429 503
