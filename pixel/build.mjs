@@ -33,7 +33,7 @@ async function bundle(entry, options) {
  * The order in which short names are assigned. It was found by 1,500 random exchanges, kept if brotli's output did
  * not grow.
  */
-const letters = 'mlgqtMfciUxLnjawCHAeyOZXkQBIPVSzRopNhFsGdvbTYDEr$KWuJ_'
+const letters = 'mlgctzfqiUxLnjawSWAeFGKVsQBIPCXMRopNhykOdvbTYDEr$ZHuJ_'
 const nth_identifier = {
   get(nth) {
     const rest = Math.floor(nth / letters.length)

@@ -11,6 +11,8 @@ export type Entry = string | (() => string)
 
 /** Events that are not sent yet, in order. */
 export let queue: Entry[] = []
+/** 30 days, the most that the collector accepts without a key (keylessAgeDaysMax). */
+const ageMsMax = 2592e6
 /** The maximum number of waiting events. */
 const entriesMax = 500
 
@@ -57,7 +59,11 @@ export const restoreQueue = (): void => {
   attempt(() => {
     // An error that is thrown, as by parsing undefined, costs more than all the rest of it.
     if (level > 2 && localStorage[parked]) {
-      queue.unshift(...JSON.parse(localStorage[parked]).map(json))
+      queue.unshift(
+        ...JSON.parse(localStorage[parked]).map(
+          (event: { at: number }) => () => event.at > Date.now() - ageMsMax && json(event),
+        ),
+      )
       store(parked)
     }
   })
