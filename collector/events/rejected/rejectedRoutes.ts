@@ -101,8 +101,8 @@ function rejectedQuery(
 }
 
 /**
- * GET /api/v1/rejected_events: rejected events with reasons, newest first. Their content is free up to a number a day,
- * and then charged like other events: otherwise a site could read its events without paying by making them invalid.
+ * GET /api/v1/rejected_events: rejected events with reasons, newest first. Their content is charged after a free number a
+ * day. Otherwise a site could read its events without paying, by making them invalid.
  */
 export const rejectedRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
