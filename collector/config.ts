@@ -50,7 +50,7 @@ export interface Config {
   connectionsMax: number
   /** FOOTFALL_DRAIN_SECONDS, default 0: how long /readyz says 503 before the service stops, so that balancers look elsewhere. */
   drainSeconds: number
-  /** FOOTFALL_EVENTS_PER_IP, default 5000: events a second that one worker takes from one address without an API key; 0: any. */
+  /** FOOTFALL_EVENTS_PER_IP, default 2000: events a second that one worker takes from one address without an API key; 0: any. */
   eventsPerIp: number
   /** FOOTFALL_EVENTS_PER_PIXEL, default 50000: events a second that one worker stores for one pixel; 0: any. */
   eventsPerPixel: number
@@ -163,7 +163,7 @@ export function readConfig(env: Environment): Config {
     workers: integer(env, 'FOOTFALL_WORKERS', Math.max(1, availableParallelism() - 1), 1, 256),
     connectionsMax: integer(env, 'FOOTFALL_CONNECTIONS_MAX', 10_000, 1, 1_000_000),
     drainSeconds: integer(env, 'FOOTFALL_DRAIN_SECONDS', 0, 0, 600),
-    eventsPerIp: integer(env, 'FOOTFALL_EVENTS_PER_IP', 5_000, 0, 10_000_000),
+    eventsPerIp: integer(env, 'FOOTFALL_EVENTS_PER_IP', 2_000, 0, 10_000_000),
     eventsPerPixel: integer(env, 'FOOTFALL_EVENTS_PER_PIXEL', 50_000, 0, 10_000_000),
     identifiesPerIp: integer(env, 'FOOTFALL_IDENTIFIES_PER_IP', 300, 0, 10_000_000),
     rateLimits: flag(env, 'FOOTFALL_RATE_LIMITS', true),

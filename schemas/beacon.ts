@@ -20,8 +20,8 @@ export interface Beacon {
   /** The visitor's, where a back end sends with a key of the pixel's project; without one they are not read. */
   client_ip?: string
   user_agent?: string
-  /** The sender's clock when it sent, ISO 8601; the measure of how far that clock is off. */
-  sent_at: string
+  /** The sender's clock when it sent, ISO 8601 or epoch milliseconds; the measure of how far that clock is off. */
+  sent_at: string | number
   /** As they are stored, or as the pixel noted them. */
   events: (BeaconEvent | CapturedEvent)[]
 }

@@ -78,7 +78,7 @@ export const flush = async (): Promise<void> => {
       count++
     batch = queue.splice(0, count || 1)
     // Null: no consent.
-    const body = `{"pixel_id":"${config.pixelId}","cookie_id":${json(id || null)},"sent_at":"${new Date().toISOString()}","events":[${batch}]}`
+    const body = `{"pixel_id":"${config.pixelId}","cookie_id":${json(id || null)},"sent_at":${Date.now()},"events":[${batch}]}`
     if (isLeaving) {
       // No answer will come. Where none is likely to arrive, the next page sends it again.
       refusedForMs =

@@ -58,6 +58,29 @@ it('what could not be sent waits in storage, and the next page sends it', async 
   await vi.waitFor(async () => expect(await parked()).toBeNull())
 })
 
+it('parked events of more than 30 days ago are dropped, and younger ones sent', async () => {
+  const { state, pageOrigin } = pixel.receiver
+  state.pages.set('/without', 'A page without the pixel')
+  await pixel.page.goto(`${pageOrigin}/without`)
+  const events = [31, 29].map((days) => ({
+    type: 'track',
+    id: Math.random(),
+    name: `of ${days} days ago`,
+    properties: {},
+    url: pageOrigin,
+    referrer: '',
+    at: Date.now() - days * 86_400_000,
+  }))
+  await pixel.page.evaluate(
+    ([key, text]) => localStorage.setItem(key!, text!),
+    [`footfall_${pixelId}`, JSON.stringify(events)],
+  )
+  await pixel.visit()
+  await pixel.settled()
+  expect(names()).toEqual(['of 29 days ago', 'settled'])
+  expect(await parked()).toBeNull()
+})
+
 /** A page that has been refused, and asks again when `happens`, which parks one event more; then the collector is back. */
 async function askAgainWhile(happens: () => Promise<unknown>): Promise<void> {
   const { state, pageOrigin } = pixel.receiver

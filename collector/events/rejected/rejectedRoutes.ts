@@ -1,8 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { ignoreSettings } from '../../../schemas/ignored.ts'
+import type { Scope } from '../../api/access/policy.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
+import { ChargedMeta, chargedMeta } from '../../billing/chargedMeta.ts'
+import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
+import type { Query } from '../../platform/clickhouse/client.ts'
 import type { ReadDeps } from '../query/readDeps.ts'
+import {
+  countRejectedEvents,
+  freeRejectedEventsLeft,
+  freeRejectedEventsPerDay,
+} from './freeRejectedEvents.ts'
 
 const Text = Type.Union([Type.String(), Type.Null()])
 const RejectedEvent = Type.Object(
@@ -21,21 +30,80 @@ const RejectedEvent = Type.Object(
     }),
     path: Type.String({ description: 'JSON pointer to the invalid value in the event.' }),
     message: Type.String(),
-    event: Type.String({ description: 'The event as JSON, truncated to 4,096 characters.' }),
+    event: Type.String({
+      description:
+        'The event as JSON, truncated to 4,096 characters. Empty for a refused beacon, and with `content=false`.',
+    }),
   },
   { title: 'RejectedEvent' },
 )
 
-const Query = Type.Object(
+const QueryString = Type.Object(
   {
     project_id: Type.Optional(Type.String({ format: 'uuid' })),
     pixel_id: Type.Optional(Type.String({ format: 'uuid' })),
+    event_id: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Returns only events with this id, as it was sent.',
+        examples: ['9b2f6c1e-6f0d-4a53-9c7c-1d1f7d6c2b10'],
+      }),
+    ),
+    content: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: '`false` returns the reasons without the events, free of charge.',
+      }),
+    ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
   },
   { additionalProperties: false },
 )
 
-/** GET /api/v1/rejected_events: rejected events with reasons, newest first. Never billed. */
+const Meta = Type.Object(
+  {
+    ...ChargedMeta.properties,
+    free_left: Type.Integer({
+      description:
+        'Rejected events with content that the organization may still read free of charge today, UTC.',
+    }),
+  },
+  { title: 'RejectedEventsMeta' },
+)
+
+/** Reads rejected events, newest first. */
+function rejectedQuery(
+  { organizationId, projectId, pixelId }: Scope,
+  { eventId, hasContent, limit }: { eventId: string | null; hasContent: boolean; limit: number },
+): Query {
+  return {
+    sql: `
+      SELECT received_at, project_id, pixel_id,
+        nullIf(cookie_id, toUUID('00000000-0000-0000-0000-000000000000')) AS cookie_id, event_id, event_type,
+        nullIf(refusal, '') AS refusal, path, message, ${hasContent ? 'event' : "'' AS event"}
+      FROM rejected_events
+      WHERE organization_id = {organization:UUID}
+        AND ({project:Nullable(UUID)} IS NULL OR project_id = {project:Nullable(UUID)})
+        AND ({pixel:Nullable(UUID)} IS NULL OR pixel_id = {pixel:Nullable(UUID)})
+        AND ({event:Nullable(String)} IS NULL OR rejected_events.event_id = {event:Nullable(String)})
+        AND rejected_events.refusal NOT IN {ignoreSettings:Array(String)}
+      ORDER BY received_at DESC
+      LIMIT {limit:UInt32}`,
+    params: {
+      organization: organizationId,
+      project: projectId,
+      pixel: pixelId,
+      event: eventId,
+      limit,
+      ignoreSettings,
+    },
+  }
+}
+
+/**
+ * GET /api/v1/rejected_events: rejected events with reasons, newest first. Their content is charged after a free number a
+ * day. Otherwise a site could read its events without paying, by making them invalid.
+ */
 export const rejectedRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -45,13 +113,15 @@ export const rejectedRoutes =
         schema: {
           tags: ['Ingest'],
           operationId: 'listRejectedEvents',
-          description:
-            'Returns the events that the collector rejected, with the reasons. Sorted by time, newest first. Never billed.',
+          description: `Returns the events that the collector rejected, with the reasons. Sorted by time, newest first. The first ${freeRejectedEventsPerDay.toLocaleString('en')} events with content that an organization reads on a UTC day are free. Further ones are charged on the meter \`events\`. \`meta.free_left\` is the number of free ones that are left. Reasons without content (\`content=false\`) and refused beacons are always free.`,
           summary: 'List the rejected events of the last thirty days',
-          querystring: Query,
-          response: { 200: Type.Object({ rejected_events: Type.Array(RejectedEvent) }) },
+          querystring: QueryString,
+          response: {
+            200: Type.Object({ rejected_events: Type.Array(RejectedEvent), meta: Meta }),
+          },
         },
         config: {
+          charged: true,
           access: {
             to: 'key',
             projectKeys: 'own project',
@@ -61,35 +131,53 @@ export const rejectedRoutes =
           },
         },
       },
-      async ({ principal, query: { project_id, pixel_id, limit = 100 } }, reply) => {
+      async (request, reply) => {
+        const { principal, query } = request
+        const { project_id, pixel_id, event_id = null, content = true, limit = 100 } = query
+        const { postgres } = deps
         const scope = await deps.scopeOf(principal, {
           projectId: project_id?.toLowerCase(),
           pixelId: pixel_id?.toLowerCase(),
         })
+        const { organizationId, projectId } = scope
+        const isCounted = content && principal.mode === 'live'
+        const leftBefore = await freeRejectedEventsLeft(postgres, organizationId, deps.now())
+        const admitEvents = (recordsMax: number) =>
+          admit(deps.billing, request, reply, { meter: 'events', projectId, recordsMax })
+        // The charge of a repeat must cover all events of the first answer, so it is free or charged as a whole.
+        const isRepeatable = request.headers['idempotency-key'] !== undefined
+        const freeOf = (events: number, free: number) => (isRepeatable && free < events ? 0 : free)
+        const recordsMax = isCounted ? limit - freeOf(limit, Math.min(limit, leftBefore)) : 0
+        let admitted = recordsMax > 0 ? await admitEvents(recordsMax) : undefined
         const queryExecutor = deps.openQueryExecutor(principal, {
           effort: 'page',
           signal: untilClosed(reply),
         })
-        const rejected_events = await queryExecutor.rows<Static<typeof RejectedEvent>>({
-          sql: `
-            SELECT received_at, project_id, pixel_id,
-              nullIf(cookie_id, toUUID('00000000-0000-0000-0000-000000000000')) AS cookie_id, event_id, event_type, nullIf(refusal, '') AS refusal, path, message, event
-            FROM rejected_events
-            WHERE organization_id = {organization:UUID}
-              AND ({project:Nullable(UUID)} IS NULL OR project_id = {project:Nullable(UUID)})
-              AND ({pixel:Nullable(UUID)} IS NULL OR pixel_id = {pixel:Nullable(UUID)})
-              AND rejected_events.refusal NOT IN {ignoreSettings:Array(String)}
-            ORDER BY received_at DESC
-            LIMIT {limit:UInt32}`,
-          params: {
-            organization: scope.organizationId,
-            project: scope.projectId,
-            pixel: scope.pixelId,
-            limit,
-            ignoreSettings,
-          },
-        })
-        return { rejected_events }
+        const rejected_events = await queryExecutor.rows<Static<typeof RejectedEvent>>(
+          rejectedQuery(scope, { eventId: event_id, hasContent: content, limit }),
+        )
+        const events = rejected_events.filter(({ event }) => event !== '')
+        const counted =
+          isCounted && events.length > 0
+            ? await countRejectedEvents(postgres, organizationId, events.length, deps.now())
+            : { free: events.length, left: leftBefore }
+        const toCharge = events.slice(freeOf(events.length, counted.free))
+        try {
+          // Another request may have used up the free events meanwhile.
+          if (toCharge.length > 0) admitted ??= await admitEvents(toCharge.length)
+          const { charged } = admitted
+            ? await settle(admitted, {
+                records: toCharge.length,
+                hashes: () => hashesOf(toCharge.map((event) => JSON.stringify(event))),
+              })
+            : { charged: 0 }
+          reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
+          const meta = { ...chargedMeta('events', events.length, charged), free_left: counted.left }
+          return { rejected_events, meta }
+        } catch (error) {
+          await countRejectedEvents(postgres, organizationId, -events.length, deps.now())
+          throw error
+        }
       },
     )
   }

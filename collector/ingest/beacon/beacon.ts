@@ -40,8 +40,7 @@ export function parseBeacon(body: Buffer): Envelope {
   if (person && 'path' in person) throw malformed(`${person.path.slice(1)} ${person.message}.`)
   if (consent !== undefined && typeof consent !== 'boolean')
     throw malformed('consent must be true or false.')
-  const sentAtMillis =
-    typeof sent_at === 'string' && sent_at.length <= timeCharsMax ? Date.parse(sent_at) : Number.NaN
+  const sentAtMillis = millisOf(sent_at)
   if (Number.isNaN(sentAtMillis)) throw malformed('sent_at must be an ISO 8601 time.')
   if (!Array.isArray(events)) throw malformed('events must be an array.')
   if (events.length > beaconEventsMax)
@@ -57,6 +56,12 @@ export function parseBeacon(body: Buffer): Envelope {
     user_agent,
     sentAtMillis,
   }
+}
+
+/** The pixel sends epoch milliseconds, other senders ISO 8601. */
+function millisOf(time: unknown): number {
+  const isText = typeof time === 'string' && time.length <= timeCharsMax
+  return isText || typeof time === 'number' ? new Date(time).getTime() : Number.NaN
 }
 
 function exactEventsIn(text: string): unknown[] | undefined {

@@ -19,7 +19,7 @@ const WebEvent = Type.Union(
         event_id: Type.String({
           format: 'uuid',
           description:
-            'A random UUID. An event sent again with the same id is stored once, so do not derive it from a number that others know, such as an order number.',
+            'A random UUID. An event sent again with the same id is stored once. Do not derive it from a number that others know, such as an order number.',
         }),
         event_type: Type.Literal(type),
         event_data: eventDataSchemas[type],

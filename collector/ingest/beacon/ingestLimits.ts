@@ -17,6 +17,8 @@ export interface IngestLimits {
    * address has sent nothing in this second. The address then waits as long as the call has used up.
    */
   admit(clientIp: string, events: number): Promise<void>
+  /** Requires that an address has not used up its limit, and counts nothing. */
+  requireRoomOf(clientIp: string): Promise<void>
   /** Requires that a pixel can store this many events in this second, and counts none. */
   requireRoom(pixel: PixelEvents, events: number): Promise<void>
   /** Counts the events of a pixel that are stored next. A refused call counts none. */
@@ -34,8 +36,10 @@ export function createIngestLimits({ eventsPerIp, eventsPerPixel }: Config): Ing
   return { ...limitOfAddresses(eventsPerIp), ...limitOfPixels(eventsPerPixel) }
 }
 
-function limitOfAddresses(perSecond: number): Pick<IngestLimits, 'admit'> {
-  if (perSecond === 0) return { admit: async () => {} }
+type AddressLimits = Pick<IngestLimits, 'admit' | 'requireRoomOf'>
+
+function limitOfAddresses(perSecond: number): AddressLimits {
+  if (perSecond === 0) return { admit: async () => {}, requireRoomOf: async () => {} }
   const limiter = new RateLimiterMemory({ points: perSecond, duration: 1 })
   return {
     async admit(clientIp, events) {
@@ -48,10 +52,14 @@ function limitOfAddresses(perSecond: number): Pick<IngestLimits, 'admit'> {
         await limiter.block(network, Math.ceil(events / perSecond))
       }
     },
+    async requireRoomOf(clientIp) {
+      const used = await limiter.get(networkOf(clientIp))
+      if (used && used.consumedPoints >= perSecond) throw tooManyEvents(used)
+    },
   }
 }
 
-function limitOfPixels(perSecond: number): Omit<IngestLimits, 'admit'> {
+function limitOfPixels(perSecond: number): Omit<IngestLimits, keyof AddressLimits> {
   const none = async () => {}
   if (perSecond === 0) return { requireRoom: none, countStored: none, countAdmitted: none }
   const limiter = new RateLimiterMemory({ points: perSecond, duration: 1 })

@@ -80,9 +80,9 @@ export function cookieIdOf(pixelId: string, { anonymousId, userId }: Data): stri
 }
 
 /**
- * Returns the event_id of a messageId: the messageId itself if it is a UUID, otherwise always the same UUID for this pixel
- * and kind of sender. So a visitor who guesses a messageId, such as an order number, cannot use up the id of the event
- * that a back end sends.
+ * Returns the event_id of a messageId. A UUID stays as it is. Another text always becomes the same UUID for this pixel and
+ * kind of sender. So a visitor who guesses a messageId, such as an order number, cannot use up the id of the event that a
+ * back end sends.
  */
 const eventIdOf = ({ pixel, isVerifiedBackend }: Sender, messageId: string): string =>
   isUuid(messageId)

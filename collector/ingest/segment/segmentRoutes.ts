@@ -5,7 +5,7 @@ import { acceptBeacon, activePixel, type BeaconDeps } from '../beacon/acceptBeac
 import { createNoteRefusal } from '../beacon/beaconRefusals.ts'
 import type { BeaconRequest } from '../beacon/beaconRequest.ts'
 import { answerPreflights } from '../beacon/cors.ts'
-import type { Pixel } from '../beacon/pixelRegistry.ts'
+import type { Sender } from './message.ts'
 import { beaconsOf, type Call, callBytesMax, readCall, storableEvents, unpack } from './readCall.ts'
 import {
   type CallName,
@@ -17,7 +17,7 @@ import {
 } from './segmentPaths.ts'
 import { describeBatch, describeMessage, type SegmentReceipt } from './segmentSchemas.ts'
 import { startInTurns } from './startInTurns.ts'
-import { readWriteKey, type WriteKey } from './writeKey.ts'
+import { readWriteKey, type WriteKey, writeKeyInHeader } from './writeKey.ts'
 
 /** Number of visitors after which other work of this process runs. A call may have thousands. */
 const visitorsOfTurn = 50
@@ -46,10 +46,18 @@ export function segmentRoutes(app: FastifyInstance, deps: BeaconDeps): void {
     try {
       if (!(request.body instanceof Buffer))
         throw malformed('Send the message as JSON in the body.')
-      const read = readCall(await unpack(request.body, request.headers['content-encoding']), call)
-      const writeKey = readWriteKey(request.headers.authorization, read.writeKey)
-      pixelId = writeKey.pixelId
-      const receipt = await accept(deps, request, writeKey, read)
+      const { authorization, 'content-encoding': encoding } = request.headers
+      const identify = async (writeKey: WriteKey) => {
+        pixelId = writeKey.pixelId
+        return identifySender(deps, request, writeKey)
+      }
+      const inHeader = writeKeyInHeader(authorization)
+      const known = inHeader ? await identify(readWriteKey(inHeader)) : undefined
+      // Before the body is unpacked and parsed, which costs more than to send it.
+      if (!known?.isVerifiedBackend) await deps.limits.requireRoomOf(request.ip)
+      const read = readCall(await unpack(request.body, encoding), call)
+      const sender = known ?? (await identify(readWriteKey(read.writeKey)))
+      const receipt = await accept(deps, request, sender, read)
       ackSeconds.observe((performance.now() - arrivedAt) / 1000)
       return receipt
     } catch (error) {
@@ -76,19 +84,19 @@ export function segmentRoutes(app: FastifyInstance, deps: BeaconDeps): void {
 
 /**
  * Accepts the messages of all visitors of a call. The rate limits admit all of them or none, so that a call that is
- * refused stores nothing. Rejects with 401 for an API key that is not valid for the pixel.
+ * refused stores nothing.
  */
 async function accept(
   deps: BeaconDeps,
   request: FastifyRequest,
-  { pixelId, apiKey, apiSecret }: WriteKey,
+  sender: Sender,
   call: Call,
 ): Promise<SegmentReceipt> {
-  const pixel = activePixel(deps.pixels, pixelId)
-  const isVerifiedBackend = apiKey !== undefined
-  if (isVerifiedBackend) await requireValidKey(deps, request, pixel, apiKey, apiSecret)
-  else await deps.limits.admit(request.ip, Math.max(1, call.messages.length))
-  const sender = { pixel, isVerifiedBackend }
+  const {
+    pixel: { pixelId },
+    isVerifiedBackend,
+  } = sender
+  if (!isVerifiedBackend) await deps.limits.admit(request.ip, Math.max(1, call.messages.length))
   const beacons = beaconsOf(sender, call)
   await deps.limits.requireRoom({ pixelId, isVerifiedBackend }, storableEvents(beacons))
   const { countAdmitted } = deps.limits
@@ -125,16 +133,19 @@ function senderOf(
   }
 }
 
-/** Rejects with 401 if the API key of a write key is not valid for the pixel. */
-async function requireValidKey(
+/**
+ * Returns the active pixel of a write key, and whether the write key has an API key that is valid for it. Rejects with
+ * 401 for an invalid API key.
+ */
+async function identifySender(
   deps: BeaconDeps,
   request: FastifyRequest,
-  pixel: Pixel,
-  apiKey: string,
-  apiSecret: string | undefined,
-): Promise<void> {
+  { pixelId, apiKey, apiSecret }: WriteKey,
+): Promise<Sender> {
+  const pixel = activePixel(deps.pixels, pixelId)
+  if (apiKey === undefined) return { pixel, isVerifiedBackend: false }
   Object.assign(request.headers, { 'x-api-key': apiKey, 'x-api-secret': apiSecret ?? '' })
-  if (await deps.verifiesBackend(request, pixel)) return
+  if (await deps.verifiesBackend(request, pixel)) return { pixel, isVerifiedBackend: true }
   throw unauthorized.key(
     'The write key names an API key that is not valid here. Use a live key that may write in the project of the pixel, with its secret.',
   )

@@ -8,15 +8,15 @@ export interface WriteKey {
   apiSecret?: string | undefined
 }
 
-/**
- * Reads the write key from the user name of basic authentication, or else from the body. It is the id of a
- * pixel, or `PIXEL_ID:API_KEY:API_SECRET`. Throws 401 "Invalid API key".
- */
-export function readWriteKey(authorization: string | undefined, inBody: unknown): WriteKey {
+/** Returns the text of the write key in basic authentication; empty without one. */
+export function writeKeyInHeader(authorization: string | undefined): string {
   const basic = /^Basic ([A-Za-z0-9+/=_-]+)$/i.exec(authorization ?? '')?.[1]
-  const inHeader = basic === undefined ? '' : Buffer.from(basic, 'base64').toString()
-  const text = inHeader.replace(/:$/, '') || (typeof inBody === 'string' ? inBody : '')
-  const [pixelId, apiKey, apiSecret] = text.split(':')
+  return basic === undefined ? '' : Buffer.from(basic, 'base64').toString().replace(/:$/, '')
+}
+
+/** Reads a write key: the id of a pixel, or `PIXEL_ID:API_KEY:API_SECRET`. Throws 401 "Invalid API key". */
+export function readWriteKey(text: unknown): WriteKey {
+  const [pixelId, apiKey, apiSecret] = (typeof text === 'string' ? text : '').split(':')
   if (!isUuid(pixelId))
     throw unauthorized.key(
       'The write key must be the id of a pixel, or PIXEL_ID:API_KEY:API_SECRET. Send it as the user name of basic authentication or as writeKey in the body.',

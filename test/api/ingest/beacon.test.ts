@@ -347,6 +347,18 @@ describe('the clock', () => {
     expect(row.ts_millis).toBeLessThanOrEqual(Date.now() - 5_000)
   })
 
+  test('and likewise where the sender states milliseconds, as the pixel does', async () => {
+    const event = customEvent()
+    event.event_data.timestamp = new Date(Date.now() - 3_605_000).toISOString()
+    const from = Date.now()
+    await post(beaconOf(service, [event], { sent_at: from - 3_600_000 }))
+    const row = await readEvent(service, event.event_id)
+    expect(row.ts_millis).toBeGreaterThanOrEqual(from - 5_000)
+    expect(row.ts_millis).toBeLessThanOrEqual(Date.now() - 5_000)
+    const answer = await post(beaconOf(service, [], { sent_at: 1e300 }))
+    expect(answer.status).toBe(400)
+  })
+
   test('is never in the future', async () => {
     const { row } = await sendAt(20_000, 0)
     expect(row.ts_millis).toBe(Date.parse(row.received_at as string))

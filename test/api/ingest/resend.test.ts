@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { beaconOf, customEvent, postBeacon } from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'
-import { type Accounts, openAccounts } from '../accounts/harness.ts'
+import { type Accounts, type Caller, openAccounts } from '../accounts/harness.ts'
 
 let it: Accounts
 let pixel_id: string
@@ -61,4 +61,50 @@ test('a corrected event is accepted once, with its browser, and the log says who
   expect(JSON.stringify(log)).toContain('rejected_events.resend')
 
   expect((await resend([event], { project_id: it.service.demo.project_id })).status).toBe(404)
+})
+
+test('rejected events are free up to 1,000 a day, then charged like events; reasons stay free', async () => {
+  const own = await it.makeProject('Many wrong events')
+  const pixelOfOwn = await it.makePixel(own)
+  const wrong = (n: number) => ({ event_id: `wrong-${n}`, event_data: { note: 'x'.repeat(20) } })
+  const sendSome = (from: number) =>
+    postBeacon(
+      it.url,
+      beacon(
+        Array.from({ length: 400 }, (_, n) => wrong(from + n)),
+        { pixel_id: pixelOfOwn },
+      ),
+    )
+  await waitFor('the pixel', async () => (await sendSome(0)).ok)
+  for (const from of [400, 800]) expect((await sendSome(from)).status).toBe(200)
+  const read = async (query: string, caller: Caller = it.key) => {
+    const route = `GET /api/v1/rejected_events?pixel_id=${pixelOfOwn}&${query}`
+    const { status, body } = await it.ask(caller, route)
+    return { status, rows: body.rejected_events?.length, meta: body.meta, body }
+  }
+  const start = await waitFor('the rejected events', async () => {
+    const answer = await read('content=false&limit=1000')
+    return answer.rows === 1_000 ? answer : undefined
+  })
+  expect(start.body.rejected_events[0]).toMatchObject({ path: '/event_id', event: '' })
+  // Other tests of this organization have read some.
+  const left: number = start.meta.free_left
+  expect(start.meta).toEqual({ meter: 'events', records: 0, charged: 0, free_left: left })
+  expect((await read('event_id=wrong-7&content=false')).rows).toBe(1)
+
+  const first = await read('limit=700')
+  expect(first.meta).toMatchObject({ records: 700, charged: 0, free_left: left - 700 })
+  const second = await read('limit=700')
+  expect(second.meta).toMatchObject({ records: 700, charged: 1_400 - left, free_left: 0 })
+  const repeated = { ...it.key, 'idempotency-key': randomUUID() }
+  expect((await read('limit=10', repeated)).meta).toMatchObject({ charged: 10 })
+  expect((await read('limit=10', repeated)).meta).toMatchObject({ charged: 0 })
+  expect((await read('content=false&limit=1000')).meta).toMatchObject({ charged: 0, records: 0 })
+  expect((await read('limit=10', it.testKey)).meta).toMatchObject({ charged: 0 })
+
+  const limits = [{ meter: 'events', daily_records: 1, monthly_records: null }]
+  await it.done(it.key, 'PUT /api/v1/billing/limits', { budgets: [], limits })
+  expect((await read('limit=10')).status).toBe(429)
+  expect((await read('limit=10&content=false')).status).toBe(200)
+  await it.done(it.key, 'PUT /api/v1/billing/limits', { budgets: [], limits: [] })
 })

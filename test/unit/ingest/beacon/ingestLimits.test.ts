@@ -26,8 +26,10 @@ test('events of an address are admitted up to its limit, each second', async () 
 })
 
 test('a call may exceed the unused limit of its address, which then waits as long as the call used up', async () => {
-  const { admit } = limitsOf(10, 0)
+  const { admit, requireRoomOf } = limitsOf(10, 0)
+  await requireRoomOf('192.0.2.1')
   await admit('192.0.2.1', 45)
+  await expect(requireRoomOf('192.0.2.1')).rejects.toMatchObject(refusal)
   vi.advanceTimersByTime(4_500)
   await expect(admit('192.0.2.1', 1)).rejects.toMatchObject(refusal)
   vi.advanceTimersByTime(501)

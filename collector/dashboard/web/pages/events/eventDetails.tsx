@@ -106,9 +106,10 @@ function Rejected({ projectId, eventId }: { projectId: string; eventId: string }
   const kept = useQuery(async () => {
     const { rejected_events } = await api.listRejectedEvents({
       project_id: projectId,
-      limit: 1_000,
+      event_id: eventId,
+      limit: 1,
     })
-    return rejected_events.find(({ event_id }) => event_id === eventId) ?? null
+    return rejected_events[0] ?? null
   })
   return (
     <AsyncView query={kept}>

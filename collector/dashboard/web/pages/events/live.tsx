@@ -131,8 +131,9 @@ function NoLines({ isRunning }: { isRunning: boolean }) {
       <h2>{isRunning ? 'Waiting for the first event' : 'See events as they arrive'}</h2>
       <p>
         Each stored event that is shown costs{' '}
-        {prices.value ? costOf(prices.value, 'events', 1) : 'one record'}. Rejected events are free.
-        The stream starts one minute ago. Open your site in another tab to see your own events.
+        {prices.value ? costOf(prices.value, 'events', 1) : 'one record'}. Reasons of rejected
+        events are free. The stream starts one minute ago. Open your site in another tab to see your
+        own events.
       </p>
     </div>
   )
@@ -202,7 +203,7 @@ async function readRejected(
   signal: AbortSignal,
 ): Promise<Line[]> {
   const { rejected_events } = await api.listRejectedEvents(
-    { project_id: projectId, limit: 100 },
+    { project_id: projectId, limit: 100, content: false },
     { signal },
   )
   return rejected_events

@@ -11,7 +11,7 @@ import { ResendDialog } from './resendDialog.tsx'
 
 /** Rows of the table at first, and for each further click. */
 const pageRows = 20
-const loadedMax = 1_000
+const loadedMax = 100
 
 /** The latest rejected events of a project with their reasons; an admin corrects and resends one. */
 export function RejectedEvents({
@@ -22,12 +22,12 @@ export function RejectedEvents({
   mayRepair: boolean
 }) {
   const asked = useQuery(async () => {
-    const { rejected_events } = await api.listRejectedEvents({
+    const { rejected_events, meta } = await api.listRejectedEvents({
       project_id: projectId,
       limit: loadedMax,
     })
     // A refused beacon has no stored content that could be corrected.
-    return rejected_events.filter(({ refusal }) => refusal === null)
+    return { events: rejected_events.filter(({ refusal }) => refusal === null), meta }
   })
   const [resent, setResent] = useState<RejectedEvent | null>(null)
   return (
@@ -36,17 +36,23 @@ export function RejectedEvents({
       lead="Events of the last 30 days that the collector could not store. A resent event keeps its id, so it is never stored twice."
     >
       <AsyncView query={asked}>
-        {(events) => (
-          <DataTable
-            caption="Rejected events"
-            prefix="rejected-"
-            columns={columns}
-            rows={events}
-            keyOf={({ received_at, event_id, path }) => `${received_at} ${event_id} ${path}`}
-            pageRows={pageRows}
-            {...(mayRepair && { open: (event: RejectedEvent) => setResent(event) })}
-            empty={<p>No event was rejected.</p>}
-          />
+        {({ events, meta }) => (
+          <>
+            <p class="hint">
+              Free today: {meta.free_left.toLocaleString('en')} more rejected events. Further ones
+              cost as much as other events.
+            </p>
+            <DataTable
+              caption="Rejected events"
+              prefix="rejected-"
+              columns={columns}
+              rows={events}
+              keyOf={({ received_at, event_id, path }) => `${received_at} ${event_id} ${path}`}
+              pageRows={pageRows}
+              {...(mayRepair && { open: (event: RejectedEvent) => setResent(event) })}
+              empty={<p>No event was rejected.</p>}
+            />
+          </>
         )}
       </AsyncView>
       {resent && (
