@@ -287,11 +287,12 @@ test('a new process searches for shipped rows only if ClickHouse has restarted s
 
 test('shipped segments are kept while ClickHouse does not answer, because it may have lost them', async () => {
   let isAway = false
-  const through: ClickHouse = {
+  const server: ClickHouse = {
     ...clickhouse,
     rows: (query) =>
       isAway ? Promise.reject(new Error('socket hang up')) : clickhouse.rows(query),
   }
+  const through = { ...server, shards: [server] }
   const shipper = openShipper(through, openTurns(), { keepShippedMs: 2_000 })
   const path = segment([row()])
   const done = path.replace(/seg$/, 'done')
