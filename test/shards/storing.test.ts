@@ -14,6 +14,11 @@ import {
   test,
 } from 'vitest'
 import { measureShards } from '../../collector/api/health/measureShards.ts'
+import {
+  carryOutErasures,
+  readErasure,
+  requestErasure,
+} from '../../collector/identity/privacy/erasures.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { ShipLeases } from '../../collector/ingest/shipper/shipLeases.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
@@ -265,6 +270,26 @@ test('rows are deleted on every shard', async () => {
   )
   expect(await storedIds(clickhouse)).toEqual(all.slice(0, 10))
   expect(await deleteRows(clickhouse, 'events', condition)).toBe(false)
+})
+
+test('an erasure deletes a browser’s events of projects on every shard', async () => {
+  const shipper = openShipper()
+  shipper.add(segment(rowsOf(ids(100))))
+  await isIdle(shipper)
+  const [stored] = await clickhouse.rows<{ cookie_id: string }>({
+    sql: 'SELECT DISTINCT cookie_id FROM events',
+    params: {},
+  })
+  const postgres = openPostgres(postgresUrl, () => {})
+  const { erasure_id } = await requestErasure(postgres, null, {
+    cookieId: stored!.cookie_id,
+  })
+  await waitFor('the erasure', async () => {
+    await carryOutErasures({ postgres, clickhouse })
+    return (await readErasure(postgres, erasure_id))!.emptied_at !== null
+  })
+  expect(await Promise.all([storedOn(0), storedOn(1)])).toEqual([[], []])
+  await postgres.end()
 })
 
 describe('the schema', () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   appendFileSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -9,15 +10,13 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import { readDeadLetters } from '../../collector/ingest/shipper/deadLetters.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { ShipLeases } from '../../collector/ingest/shipper/shipLeases.ts'
-import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
-import {
-  type VerifiedStarts,
-  verifiedStartsIn,
-} from '../../collector/ingest/shipper/verifiedStarts.ts'
+import { Shipper, type ShipperOptions } from '../../collector/ingest/shipper/shipper.ts'
+import { verifiedStartsIn } from '../../collector/ingest/shipper/verifiedStarts.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
@@ -55,7 +54,7 @@ const openTurns = (url = postgresUrl): ShipLeases => {
 const openShipper = (
   through: ClickHouse = clickhouse,
   itsTurns = openTurns(),
-  verified?: VerifiedStarts,
+  more: Partial<ShipperOptions> = {},
 ) =>
   new Shipper({
     clickhouse: through,
@@ -63,13 +62,13 @@ const openShipper = (
     duplicates: new Deduplicator(through, itsTurns),
     deadLetterDirectory: join(directory, 'dead'),
     keepShippedMs: 60_000,
-    ...(verified && { verified }),
     observe: {
       shipped: (rows) => (seen.shipped += rows),
       duplicates: (lines) => (seen.duplicates += lines.length),
       deadLetter: (reason) => seen.deadLetters.push(reason),
       retry: (error) => seen.retries.push(error.message),
     },
+    ...more,
   })
 
 const segment = (rows: string[], spoolId: string = randomUUID(), firstSeq = 1) =>
@@ -247,7 +246,7 @@ test('rows that ClickHouse lost after it confirmed them are sent again', async (
 test('a new process searches for shipped rows only if ClickHouse has restarted since they were there', async () => {
   const path = segment(ids(20).map((id) => row(id)))
   const file = join(directory, 'starts.json')
-  const shipper = openShipper(clickhouse, openTurns(), verifiedStartsIn(file))
+  const shipper = openShipper(clickhouse, openTurns(), { verified: verifiedStartsIn(file) })
   shipper.add(path)
   await isIdle(shipper)
   await shipper.noticeRestart()
@@ -261,7 +260,7 @@ test('a new process searches for shipped rows only if ClickHouse has restarted s
         return clickhouse.rows(query)
       },
     }
-    const next = openShipper(through, openTurns(), verifiedStartsIn(file))
+    const next = openShipper(through, openTurns(), { verified: verifiedStartsIn(file) })
     next.addUncertain([done])
     // The watermark does not go back, and waits for no search.
     const { lowMark } = next
@@ -284,6 +283,28 @@ test('a new process searches for shipped rows only if ClickHouse has restarted s
   expect(restarted.next.lowMark).toBe(Infinity)
   await restarted.next.noticeRestart()
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(starts)
+})
+
+test('shipped segments are kept while ClickHouse does not answer, because it may have lost them', async () => {
+  let isAway = false
+  const server: ClickHouse = {
+    ...clickhouse,
+    rows: (query) =>
+      isAway ? Promise.reject(new Error('socket hang up')) : clickhouse.rows(query),
+  }
+  const through = { ...server, shards: [server] }
+  const shipper = openShipper(through, openTurns(), { keepShippedMs: 2_000 })
+  const path = segment([row()])
+  const done = path.replace(/seg$/, 'done')
+  shipper.add(path)
+  await isIdle(shipper)
+  isAway = true
+  await expect(shipper.noticeRestart()).rejects.toThrow('socket hang up')
+  await delay(3_000)
+  expect(existsSync(done)).toBe(true)
+  isAway = false
+  await shipper.noticeRestart()
+  await waitFor('the segment to go', () => !existsSync(done))
 })
 
 test('what was shipped before a restart is found while others wait for a turn that never comes', async () => {
