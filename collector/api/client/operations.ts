@@ -47,7 +47,7 @@ export const operations = {
   lookUpCookie: 'GET /api/v1/lookup/cookie charged', // Idempotency-Key? X-Project-Id? cookie_id pixel_id? project_id? → 200 400 401 402 403 404 429 503
   queryContacts: 'POST /api/v1/contact/query charged', // Idempotency-Key? { cursor? filter limit? select? } → 200 400 401 402 403 404 429 503
   getResolutionStatistics: 'GET /api/v1/resolution/statistics', // X-Project-Id? end_ms? end_time? group_by? pixel_id? project_id? start_ms? start_time? → 200 400 401 403 404 429 503
-  listRejectedEvents: 'GET /api/v1/rejected_events', // X-Project-Id? limit? pixel_id? project_id? → 200 400 401 403 404 429 503
+  listRejectedEvents: 'GET /api/v1/rejected_events charged', // Idempotency-Key? X-Project-Id? content? event_id? limit? pixel_id? project_id? → 200 400 401 402 403 404 429 503
   listEventDeletions: 'GET /api/v1/event-deletions', // X-Project-Id? project_id → 200 400 401 403 404 429 503
   deleteEvents: 'POST /api/v1/event-deletions', // X-Project-Id? { dry_run? end_ms events? filter? pixel_id? project_id start_ms } → 200 202 400 401 403 404 409 429 503
   getAnalyticsOverview: 'GET /api/v1/analytics/overview', // X-Project-Id? compare? end_ms? end_time? filter? include_bots? pixel_id? project_id? start_ms? start_time? time_zone? → 200 400 401 403 404 429 503

@@ -89,6 +89,13 @@ CREATE INDEX ledger_refunds ON ledger (request_id) WHERE kind = 'refund';
 -- Lists an organization's charges, newest first, for the log of requests.
 CREATE INDEX ledger_charges_by_time ON ledger (organization_id, at DESC, request_id DESC) WHERE kind = 'charge';
 
+-- The rejected events with content that an organization has read on a UTC day. The first ones of a day are free.
+CREATE TABLE free_rejected_events (
+  organization_id uuid PRIMARY KEY REFERENCES organizations ON DELETE CASCADE,
+  day date NOT NULL,
+  events bigint NOT NULL
+);
+
 -- Sums of the ledger, updated in the same transaction (../functions/write_to_ledger.sql).
 CREATE TABLE usage_totals (
   organization_id uuid NOT NULL,
