@@ -57,7 +57,7 @@ export const history = [
     brotli: 3138,
   },
   { change: 'the description of a click has a fixed size at any depth', brotli: 3142 },
-  { change: 'waiting events older than 30 days are dropped; shorter sent_at', brotli: 3148 },
+  { change: 'waiting events older than 30 days are dropped; shorter sent_at; 9,000 names tried', brotli: 3113 },
 ]
 
 /**
@@ -65,9 +65,9 @@ export const history = [
  * decrease, or increase for the fix of a fault.
  */
 export const budget = {
-  'pixel.js': 3148,
-  'pixel.frustration.js': 3172,
-  'pixel.custom.js': 3232,
+  'pixel.js': 3113,
+  'pixel.frustration.js': 3149,
+  'pixel.custom.js': 3192,
   'vitals.js': 3300,
   'early.js': 215,
   'embeds.js': 900,
