@@ -57,7 +57,10 @@ export const history = [
     brotli: 3138,
   },
   { change: 'the description of a click has a fixed size at any depth', brotli: 3142 },
-  { change: 'waiting events older than 30 days are dropped; shorter sent_at; 9,000 names tried', brotli: 3113 },
+  {
+    change: 'waiting events older than 30 days are dropped; shorter sent_at; 9,000 names tried',
+    brotli: 3113,
+  },
 ]
 
 /**
