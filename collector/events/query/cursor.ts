@@ -7,12 +7,10 @@ export interface RowKey {
   /** ts_millis, or received_at for the order of arrival. */
   readonly millis: number
   readonly eventId: string
-  /** In a cursor: the page begins after this row instead of with it. */
-  readonly isPassed?: true
 }
 
 /**
- * The start of a page: the key of its first row, or of the row before. The cursor contains order and window,
+ * The start of a page: the key of its first row. The cursor contains order and window,
  * so that all pages of "the last 24 hours" read the same 24 hours, however long it takes.
  */
 export interface Cursor {

@@ -29,7 +29,6 @@ import { expectedConditions, listsOf, unchangedCondition } from './expectedRecor
 import { selectionConditions } from './filterSql.ts'
 import { multiProjectBound } from './multiProjectBound.ts'
 import {
-  afterHere,
   beforeHere,
   fromHereBack,
   fromHereOn,
@@ -326,9 +325,8 @@ function boundSettings(plan: EventsPlan): string {
 /** The first of the two comparisons is redundant, but the primary key can use it. */
 function cursorConditions({ cursor, order }: EventsPlan, bind: Bind): readonly string[] {
   if (!cursor) return []
-  const timeOp = fromHereOn(order)
-  const op = cursor.from.isPassed ? afterHere(order) : timeOp
-  return comparedWith(cursor.from, { order, timeOp, op }, bind)
+  const op = fromHereOn(order)
+  return comparedWith(cursor.from, { order, timeOp: op, op }, bind)
 }
 
 const untilConditions = ({ until, order }: EventsPlan, bind: Bind): readonly string[] =>

@@ -43,9 +43,6 @@ export const timeOf = (order: Order, millis: string): string =>
 /** Returns the comparison for an event and all later ones. */
 export const fromHereOn = (order: Order): string => (order === 'desc' ? '<=' : '>=')
 
-/** Returns the comparison for all events after an event. */
-export const afterHere = (order: Order): string => (order === 'desc' ? '<' : '>')
-
 /** Returns the comparison for an event and all earlier ones. */
 export const fromHereBack = (order: Order): string => (order === 'desc' ? '>=' : '<=')
 
