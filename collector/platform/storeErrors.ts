@@ -47,7 +47,7 @@ const isEnding = (error: unknown): boolean =>
 const readAfterEnd = 32
 const ofConnection = 'while receiving packet from '
 
-export const isLostShard = (error: unknown): boolean =>
+const isLostShard = (error: unknown): boolean =>
   error instanceof ClickHouseRefused &&
   (lostShard.has(error.code) ||
     (error.code === readAfterEnd && error.message.includes(ofConnection)))

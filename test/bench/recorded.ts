@@ -111,7 +111,7 @@ export interface Drained {
 const endBytes = 4096
 
 /** Makes a request and reads the whole answer, keeping its end alone. Rejects when it is not 200. */
-export const drain = (
+const drain = (
   address: URL,
   method: 'GET' | 'POST',
   headers: IncomingHttpHeaders,

@@ -26,7 +26,7 @@ export interface Shared {
 }
 
 /** The settings of a log of the test's own. */
-export const newLog = (servers: string[]): NatsSettings => ({
+const newLog = (servers: string[]): NatsSettings => ({
   servers,
   prefix: `t${randomUUID().slice(0, 8)}`,
   replicas: 3,

@@ -150,7 +150,7 @@ const comparisons: Record<string, string> = {
 const counted = (limit: unknown, noun: string) => `${limit} ${noun}${limit === 1 ? '' : 's'}`
 
 /** Shortens a name or value for a message. */
-export const cut = (text: string) =>
+const cut = (text: string) =>
   text.length > givenCharsMax ? `${text.slice(0, givenCharsMax)}…` : text
 
 /** `(got …)` for a plain value that is no secret; empty otherwise. */

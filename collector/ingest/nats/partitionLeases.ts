@@ -192,7 +192,7 @@ export class PartitionLeases {
 }
 
 /** Another machine owns the partition. */
-export class LeaseLost extends Error {
+class LeaseLost extends Error {
   constructor(stream: string) {
     super(`the lease of ${stream} was lost, possibly to another collector`)
   }

@@ -17,7 +17,7 @@ const howToAccept =
   'name the earlier shards. If events of the others may be lost, run npx footfall migrate --accept-shards once'
 
 /** Reads the recorded shards in order; empty before the first start. */
-export async function readShardSet(postgres: Postgres, database: string): Promise<ShardSet> {
+async function readShardSet(postgres: Postgres, database: string): Promise<ShardSet> {
   const { rows } = await postgres.query<{ shard_id: string }>(
     'SELECT shard_id FROM clickhouse_shards WHERE database = $1 ORDER BY position',
     [database],
