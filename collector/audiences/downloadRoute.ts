@@ -185,12 +185,10 @@ async function keysOf(
   if (rows === count) return [{ after: 0, upTo: count }]
   const erased = await erasedHems(postgres, organizationId)
   const members = { organizationId, buildId, entity, erased }
-  const [now] = await queryExecutor.rows<{ fingerprint: string; spans: [number, number][] }>(
+  const [now] = await queryExecutor.rows<{ fingerprint: string; spans: KeySpan[] }>(
     shownSpansQuery(members),
   )
-  return now!.fingerprint === fingerprint
-    ? now!.spans.map(([after, upTo]) => ({ after, upTo }))
-    : null
+  return now!.fingerprint === fingerprint ? now!.spans : null
 }
 
 /** Returns the status before the first build. Requests a new build some time after one has failed. */

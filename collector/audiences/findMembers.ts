@@ -25,7 +25,7 @@ function sameMembersQuery(buildId: string, fromBuildId: string, keys: readonly K
       'Array(Int64)',
       some.map(({ upTo }) => upTo + 1),
     )
-    return `SELECT arrayJoin(range(span.1, span.2)) AS named FROM (SELECT arrayJoin(arrayZip(${firsts}, ${ends})) AS span)`
+    return `SELECT arrayJoin(range(first_key, end_key)) AS named FROM system.one ARRAY JOIN ${firsts} AS first_key, ${ends} AS end_key`
   })
   return {
     sql: `SELECT min(key) - 1 AS after, max(key) AS upTo

@@ -40,14 +40,13 @@ export function eventCountsSelect(scan: CountsScan, bind: Bind): string {
     bind,
   )
   const conditions = leaves.map(([, leaf]) => leafCondition(leaf, organization, bind))
-  const counted = leaves.map(
-    ([leafId], index) =>
-      `(${bind('UUID', leafId)}, countIf(${leaves.length === 1 ? 'true' : conditions[index]}))`,
-  )
+  const leafIds = leaves.map(([leafId]) => bind('UUID', leafId))
+  const counts =
+    leaves.length === 1 ? ['count()'] : conditions.map((condition) => `countIf(${condition})`)
   const isGapless = days.at(-1)! - days[0]! + 1 === days.length
-  return `SELECT leaf.1 AS leaf_id, toDate(day_number) AS day, cookie_id, leaf.2 AS events
+  return `SELECT leaf_id, toDate(day_number) AS day, cookie_id, events
 FROM (
-${declared}SELECT cookie_id, toUInt16(intDiv(ts_millis, ${dayMs})) AS day_number, [${counted.join(', ')}] AS leaves
+${declared}SELECT cookie_id, toUInt16(intDiv(ts_millis, ${dayMs})) AS day_number, [${counts.join(', ')}] AS counts
 FROM ${from}
 WHERE organization_id = ${organization} AND project_id = ${bind('UUID', projectId)}
   AND ts_millis >= ${bind('Int64', window.startMs)} AND ts_millis < ${bind('Int64', window.endMs)}
@@ -56,7 +55,7 @@ WHERE organization_id = ${organization} AND project_id = ${bind('UUID', projectI
   AND (${conditions.join(' OR ')})
 GROUP BY cookie_id, day_number
 )
-ARRAY JOIN leaves AS leaf
+ARRAY JOIN [${leafIds.join(', ')}] AS leaf_id, counts AS events
 WHERE events > 0`
 }
 

@@ -2,6 +2,7 @@ import { type Bind, bindings } from '../../events/query/bind.ts'
 import { erasedHems } from '../../events/query/suppressedPeople.ts'
 import { dateOf, dayMs } from '../../events/query/window.ts'
 import { chunked } from '../../platform/clickhouse/chunked.ts'
+import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Lease } from '../../platform/postgres/lease.ts'
 import type { Build } from '../builds.ts'
 import type { Parsed } from '../definition/definition.ts'
@@ -46,7 +47,6 @@ export async function insertMembers(
   const inputs = buildInputsOf(build, parsed, identity, { counted, usedBuilds, today })
   const reusable =
     inputs && (await readReusableBuild({ postgres, clickhouse }, build, inputs, dateOf(today)))
-  const { bind, params } = bindings()
   const plan: MembersPlan = {
     organizationId,
     parsed,
@@ -58,27 +58,39 @@ export async function insertMembers(
     erased: await erasedHems(postgres, organizationId),
     eventCounts: (bind) => countedEventsSelect(counted, bind),
   }
-  const members = reusable
-    ? incrementalSelect(plan, reusable, counted, bind)
-    : membersSelect(plan, bind)
+  const select = (bind: Bind) =>
+    reusable ? incrementalSelect(plan, reusable, counted, bind) : membersSelect(plan, bind)
+  if (!build.isFirstTry) await deleteEarlierTry(clickhouse, lease, buildId)
+  const deadline = await readDeadline(clickhouse, lease)
+  await clickhouse.command(membersInsert(plan, buildId, select, deadline))
+  return { inputs, usedBuilds: [...usedBuilds.values()] }
+}
+
+/**
+ * Returns the statement that stores the members of a build, if it begins before `deadlineMs`. `select` returns SQL of
+ * `member`, in the order of the build. ClickHouse numbers the sorted rows while they are one stream, so the keys follow
+ * the order of the subquery. Pages and parts of a file read adjacent profiles only in this order.
+ */
+export function membersInsert(
+  { organizationId, parsed }: MembersPlan,
+  buildId: string,
+  select: (bind: Bind) => string,
+  deadlineMs: number,
+): Query {
+  const { bind, params } = bindings()
   const [column, otherColumn] =
     parsed.entity === 'people' ? ['hem_number', 'company_domain'] : ['company_domain', 'hem_number']
   const nothing = parsed.entity === 'people' ? "''" : '0'
-  if (!build.isFirstTry) await deleteEarlierTry(clickhouse, lease, buildId)
-  const isInTime = beginsBefore(bind('Int64', await readDeadline(clickhouse, lease)))
-  // ClickHouse numbers the sorted rows while they are one stream, so the keys follow the order of the subquery.
-  // Pages and parts of a file read adjacent profiles only in this order.
-  await clickhouse.command({
+  return {
     sql: `INSERT INTO audience_members (build_id, organization_id, key, ${column}, ${otherColumn})
 SELECT ${bind('UUID', buildId)}, ${bind('UUID', organizationId)}, toInt64(rowNumberInAllBlocks() + 1), member, ${nothing}
 FROM (
-${members}
+${select(bind)}
 )
-WHERE NOT throwIf(NOT (${isInTime}), 'the lease of the build has expired')
+WHERE NOT throwIf(NOT (${beginsBefore(bind('Int64', deadlineMs))}), 'the lease of the build has expired')
 ${stepSettings}, log_comment = ${bind('String', buildId)}`,
     params,
-  })
-  return { inputs, usedBuilds: [...usedBuilds.values()] }
+  }
 }
 
 /**
@@ -105,7 +117,7 @@ ORDER BY ${orderOf(plan)}`
 }
 
 /** Returns SQL of the counted events of leaves on these days, from the valid run of each day. */
-function countedEventsSelect(counted: readonly LeafDay[], bind: Bind): string {
+export function countedEventsSelect(counted: readonly LeafDay[], bind: Bind): string {
   const leafIds = [...new Set(counted.map(({ leaf_id }) => leaf_id))]
   const isCounted = chunked(counted).map((some) => {
     const lists = [

@@ -74,7 +74,7 @@ export function shownSpansQuery(members: ShownMembers): Query {
   const { bind, params } = bindings()
   return {
     sql: `SELECT concat(toString(sum(rows)), ' ', toString(groupBitXor(hash))) AS fingerprint,
-  arraySort(groupArray((after, upTo))) AS spans
+  arraySort(groupArray((after, upTo)::Tuple(after Int64, upTo Int64))) AS spans
 FROM (SELECT min(key) - 1 AS after, max(key) AS upTo, count() AS rows, groupBitXor(cityHash64(key)) AS hash
   FROM (SELECT key, key - row_number() OVER (ORDER BY key) AS island FROM audience_members WHERE ${shownWhere(members, bind)})
   GROUP BY island)`,

@@ -4,7 +4,7 @@ import { hemsOfPerson, personOf } from '../../identity/store/personSql.ts'
 import type { ListQuery } from '../../platform/clickhouse/client.ts'
 import type { InterestPlan } from '../signals/interestPlan.ts'
 import { peopleInterest } from '../signals/interestQuery.ts'
-import { topicTuples } from './topicQuery.ts'
+import { topicsColumn } from './topicQuery.ts'
 
 /** The requested hems, as a table. */
 const askedHems = 'asked_hems'
@@ -21,7 +21,7 @@ export function batchQuery(plan: InterestPlan, hems: readonly string[]): ListQue
 SELECT hem, topics
 FROM (SELECT hem, ${personOf('hem_number')} AS member FROM (${asked})) AS asked
 INNER JOIN (
-SELECT member, ${topicTuples} AS topics
+SELECT member, ${topicsColumn} AS topics
 FROM (
 ${peopleInterest(plan, bind, held)}
 )

@@ -23,9 +23,8 @@ import { batchQuery } from './batchQuery.ts'
 import { DryRun, DryRunResult, dryRunAnswer } from './dryRun.ts'
 import { access } from './intentAccess.ts'
 import type { IntentDeps } from './intentDeps.ts'
-import { topicsOf } from './intentRecords.ts'
 import { IntentWindowDays, TopicIds, TopicInterest, tags } from './intentSchemas.ts'
-import type { TopicTuple } from './topicQuery.ts'
+import type { TopicRow } from './topicQuery.ts'
 
 const meter = 'intent' as const
 
@@ -162,13 +161,13 @@ async function readInterest(
   queryExecutor: QueryExecutor,
   plan: InterestPlan,
   hems: readonly string[],
-): Promise<ReadonlyMap<string, readonly TopicTuple[]>> {
+): Promise<ReadonlyMap<string, TopicRow['topics']>> {
   if (hems.length === 0) return new Map()
   const { body } = await queryExecutor.stream(batchQuery(plan, hems), 'JSONEachRow')
   const rows = (await text(body)).split('\n').filter(Boolean)
   return new Map(
     rows.map((line) => {
-      const { hem, topics } = JSON.parse(line) as { hem: string; topics: TopicTuple[] }
+      const { hem, topics } = JSON.parse(line) as { hem: string; topics: TopicRow['topics'] }
       return [hem, topics]
     }),
   )
@@ -176,10 +175,10 @@ async function readInterest(
 
 const resultsOf = (
   items: readonly Item[],
-  found: ReadonlyMap<string, readonly TopicTuple[]>,
+  found: ReadonlyMap<string, TopicRow['topics']>,
 ): string[] =>
   items.map(({ index, id, asked }) => {
     if (asked instanceof ApiError) return JSON.stringify({ id, error: itemErrorOf(index, asked) })
     const topics = found.get(asked)
-    return JSON.stringify({ id, matched: topics !== undefined, topics: topicsOf(topics ?? []) })
+    return JSON.stringify({ id, matched: topics !== undefined, topics: topics ?? [] })
   })

@@ -3,7 +3,7 @@ import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { readCompanies, readCompanyFields } from '../../identity/store/companies.ts'
 import { personFields, readPeople, readPersonFields } from '../../identity/store/people.ts'
 import type { Entity } from '../definition/definition.ts'
-import type { TopicRow, TopicTuple } from './topicQuery.ts'
+import type { TopicRow } from './topicQuery.ts'
 
 /** Checks a `select`. Throws 400 for fields that people, or companies, do not have. */
 export const readFields = (entity: Entity, select: string | undefined): readonly Field[] | null =>
@@ -34,7 +34,3 @@ export async function readSubjects(
     JSON.stringify(Object.fromEntries(shown.map(({ name }) => [name, name === 'hem' ? hem : null])))
   return members.map((hem) => people.get(hem)?.toString() ?? unknown(hem))
 }
-
-/** Returns the topics of a record in the form of responses. */
-export const topicsOf = (topics: readonly TopicTuple[]) =>
-  topics.map(([topic, score, signals, last_seen]) => ({ topic, score, signals, last_seen }))

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { hemAsNumber, numberAsHem } from '../../../schemas/fields.ts'
 import { type Bind, bindings } from '../../events/query/bind.ts'
 import { profileFilterCondition } from '../../events/query/profileFilter.ts'
@@ -6,10 +7,8 @@ import { personOf } from '../../identity/store/personSql.ts'
 import { profilesWhere } from '../../identity/store/profileSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { companyInterest, peopleInterest } from '../signals/interestQuery.ts'
+import type { TopicInterest } from './intentSchemas.ts'
 import type { TopicPlan } from './topicPlan.ts'
-
-/** Interest in one topic: its id, score, signals within the window and the day of the last signal. */
-export type TopicTuple = readonly [topic: string, score: number, signals: number, lastSeen: string]
 
 /** A row of topicQuery. */
 export interface TopicRow {
@@ -17,7 +16,7 @@ export interface TopicRow {
   readonly member: string
   readonly score: number
   /** The strongest first. */
-  readonly topics: readonly TopicTuple[]
+  readonly topics: readonly Static<typeof TopicInterest>[]
 }
 
 /** A row of previewQuery: one of `total`. */
@@ -25,9 +24,9 @@ export interface PreviewRow extends TopicRow {
   readonly total: number
 }
 
-/** SQL: the topics of a member as an array of tuples, the strongest first. */
-export const topicTuples =
-  'arraySort(one -> (-toInt16(one.2), one.1), groupArray((toString(topic), score, signals, toString(last_seen))))'
+/** SQL: the topics of a member as an array, the strongest first. */
+export const topicsColumn =
+  'arraySort(one -> (-toInt16(one.score), one.topic), groupArray((toString(topic), score, signals, toString(last_seen))::Tuple(topic String, score UInt8, signals UInt64, last_seen String)))'
 
 /** Selects a page of the interested members, highest score first, and one more, which shows that there are more. */
 export function topicQuery(plan: TopicPlan): Query {
@@ -78,7 +77,7 @@ function interestedMembers(plan: TopicPlan, bind: Bind): string {
     `best >= ${bind('UInt8', plan.minScore)}`,
     ...(plan.match === 'all' ? [`length(topics) = ${bind('UInt32', plan.topics.length)}`] : []),
   ]
-  return `SELECT member, ${ofTopics}(score) AS best, ${topicTuples} AS topics
+  return `SELECT member, ${ofTopics}(score) AS best, ${topicsColumn} AS topics
 FROM (
 ${interest}
 )

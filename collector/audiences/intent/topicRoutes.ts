@@ -11,7 +11,7 @@ import { freeRowsMax, freeRowsSalt, maskRow, namedPeopleMin } from '../sample/ma
 import { DryRunResult, dryRunAnswer } from './dryRun.ts'
 import { access, previewAccess } from './intentAccess.ts'
 import type { IntentDeps } from './intentDeps.ts'
-import { readFields, readSubjects, topicsOf } from './intentRecords.ts'
+import { readFields, readSubjects } from './intentRecords.ts'
 import {
   bodyOf,
   limitOf,
@@ -180,7 +180,7 @@ function answerOf(
   after: Record<string, unknown>,
 ): Buffer {
   const results = rows.map(({ score, topics }, index) => {
-    const interest = JSON.stringify({ score, topics: topicsOf(topics) })
+    const interest = JSON.stringify({ score, topics })
     return `{"${subjectOf[entity]}":${subjects[index]},${interest.slice(1)}`
   })
   return Buffer.from(`{"results":[${results.join(',')}],${JSON.stringify(after).slice(1)}`)

@@ -60,10 +60,7 @@ async function readPlainPage(
   format: Format,
 ): Promise<EventsPage> {
   if (isTable(format)) return readTablePage(queryExecutor, plan, format)
-  const encoding = rowEncoding(plan, format, {
-    leadsWithNext: format !== 'json' || !rowsShowTheirKey(plan),
-    isOfOneServer: queryExecutor.clickhouse.shards.length === 1,
-  })
+  const encoding = lineEncoding(plan, format, queryExecutor.clickhouse.shards.length === 1)
   const output = outputFormat(plan.columns, encoding)
   const { spanMs, learn, forget } = estimateSpan(queryExecutor, plan)
   let stream = await queryExecutor.stream(eventsQuery({ ...plan, spanMs }, encoding), output)
@@ -86,6 +83,13 @@ async function readPlainPage(
     },
   }
 }
+
+/** Returns the encoding of a page that is no table. */
+export const lineEncoding = (plan: EventsPlan, format: Format, isOfOneServer: boolean) =>
+  rowEncoding(plan, format, {
+    leadsWithNext: format !== 'json' || !rowsShowTheirKey(plan),
+    isOfOneServer,
+  })
 
 /** How often a table is read, and when the client may retry afterwards. */
 const triesMax = 6

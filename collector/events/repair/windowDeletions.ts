@@ -40,7 +40,7 @@ export function readDeletionFilter(filter: string | null): readonly Filter[] {
 }
 
 /** Returns the condition of the events to delete. */
-function conditionOf(deleted: DeletedEvents): Query {
+export function deletionCondition(deleted: DeletedEvents): Query {
   const { bind, params } = bindings()
   const { organizationId, projectId, pixelId, startMs, endMs, filter, receivedBeforeMs } = deleted
   const conditions = selectionConditions(
@@ -53,12 +53,12 @@ function conditionOf(deleted: DeletedEvents): Query {
     bind,
   )
   const arrived = `received_at < fromUnixTimestamp64Milli(${bind('Int64', receivedBeforeMs)}, 'UTC')`
-  return { sql: [...conditions, arrived].join(' AND '), params }
+  return { sql: [...conditions, arrived].join('\n  AND '), params }
 }
 
 /** The number of events to delete. */
 export function deletedCountQuery(deleted: DeletedEvents): Query {
-  const { sql, params } = conditionOf(deleted)
+  const { sql, params } = deletionCondition(deleted)
   return { sql: `SELECT toFloat64(count()) AS events FROM events WHERE ${sql}`, params }
 }
 
@@ -111,7 +111,7 @@ export async function deleteWindows({
   const erasedUntil = await readErasedUntil(postgres)
   let isLeft = false
   for (const deletion of rows) {
-    const condition = conditionOf({
+    const condition = deletionCondition({
       organizationId: deletion.organization_id,
       projectId: deletion.project_id,
       pixelId: deletion.pixel_id,

@@ -99,9 +99,10 @@ export async function syncToClickHouse(
   if (changes.length === 0) return false
   await clickhouse.command({
     sql: `INSERT INTO opt_outs (organization_id, hem, cookie_id, is_active, changed_at)
-          SELECT one.1, one.2, one.3, one.4, fromUnixTimestamp64Micro(one.5, 'UTC')
-          FROM (SELECT arrayJoin(arrayZip({organizations:Array(UUID)}, {hems:Array(String)},
-            {cookies:Array(UUID)}, {active:Array(Bool)}, {changed:Array(Int64)})) AS one)`,
+          SELECT organization, hem, cookie, active, fromUnixTimestamp64Micro(changed, 'UTC')
+          FROM system.one
+          ARRAY JOIN {organizations:Array(UUID)} AS organization, {hems:Array(String)} AS hem,
+            {cookies:Array(UUID)} AS cookie, {active:Array(Bool)} AS active, {changed:Array(Int64)} AS changed`,
     params: {
       organizations: changes.map(({ organization_id }) => organization_id ?? none),
       hems: changes.map(({ hem }) => hem ?? ''),

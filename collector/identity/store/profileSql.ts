@@ -89,12 +89,15 @@ export function eventsWithProfiles(fields: readonly Field[], events = 'events'):
 export const cookiesOf = (organizationId: string, hem: string): string =>
   `cookie_id IN (SELECT cookie_id FROM identity_links WHERE organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000')) AND hem = ${hem})`
 
+/** The type of _person. */
+const personType = 'Tuple(hem_number UInt256, pte String, profile String)'
+
 /**
- * The person of a row that has the column _hem_number: a tuple _person of the hem_number and two texts. These are the JSON
- * members of tier resolution_hem_pte, and of the full profile. _profile_number is the hem of the profile that describes
- * _hem_number. Used only for the rows of a page.
+ * The person of a row that has the column _hem_number: a tuple _person of `hem_number` and two texts. `pte` has the
+ * JSON members of tier resolution_hem_pte, `profile` those of the full profile. _profile_number is the hem of the
+ * profile that describes _hem_number. Used only for the rows of a page.
  */
-export const withPerson = `${profileOf('_hem_number')} AS _profile_number, dictGetOrDefault('profile_by_hem', ('hem_number', 'pte', 'profile'), toUInt64(_profile_number), (toUInt256(0), '', '')) AS _person`
+export const withPerson = `${profileOf('_hem_number')} AS _profile_number, dictGetOrDefault('profile_by_hem', ('hem_number', 'pte', 'profile'), toUInt64(_profile_number), (toUInt256(0), '', ''))::${personType} AS _person`
 
 /** The columns of profileMembers. */
 export const memberColumns = ['_pte', '_profile'] as const
@@ -110,15 +113,15 @@ export function profileMembers(
 ): readonly { name: string; sql: string }[] {
   const [pte, profile] = [fields.filter(isPteField), fields.filter((field) => !isPteField(field))]
   return [
-    { name: '_pte', sql: membersOf(pte, '_person.2', ofNobody) },
-    { name: '_profile', sql: membersOf(profile, '_person.3', ofNobody) },
+    { name: '_pte', sql: membersOf(pte, '_person.pte', ofNobody) },
+    { name: '_profile', sql: membersOf(profile, '_person.profile', ofNobody) },
   ]
 }
 
 function membersOf(fields: readonly Field[], known: string, ofNobody: 'empty' | 'null'): string {
   if (fields.length === 0) return "''"
   const unknown = `'${fields.map(({ name }) => `,"${name}":null`).join('')}'`
-  return `multiIf(_hem_number = 0, ${ofNobody === 'empty' ? "''" : unknown}, _person.1 = _profile_number, ${known}, ${unknown})`
+  return `multiIf(_hem_number = 0, ${ofNobody === 'empty' ? "''" : unknown}, _person.hem_number = _profile_number, ${known}, ${unknown})`
 }
 
 const jsonTypes = {
@@ -176,10 +179,10 @@ export const jsonOf = (members: string): string => `concat('{', substring(${memb
  */
 export function readyMembers(fields: readonly Field[]): string {
   const parts = [
-    ...(fields.some(isPteField) ? ['_person.2'] : []),
-    ...(fields.every(isPteField) ? [] : ['_person.3']),
+    ...(fields.some(isPteField) ? ['_person.pte'] : []),
+    ...(fields.every(isPteField) ? [] : ['_person.profile']),
   ]
-  return `if(_person.1 = _profile_number, ${parts.join(' || ')}, '')`
+  return `if(_person.hem_number = _profile_number, ${parts.join(' || ')}, '')`
 }
 
 const nullableType = ({ dataType }: Field): string => `Nullable(${jsonTypes[dataType]})`
@@ -206,7 +209,7 @@ export function peopleQuery(fields: readonly Field[] | null): string {
     fields === null
       ? ['pte AS _pte', 'profile AS _profile']
       : fields.map((field) => `${values!.sqlOf(field)} AS ${field.name}`)
-  return `WITH ${['(_profile_number, pte, profile) AS _person', ...(values === null ? [] : [values.declared])].join(', ')}
+  return `WITH ${[`(_profile_number, pte, profile)::${personType} AS _person`, ...(values === null ? [] : [values.declared])].join(', ')}
 SELECT ${['hem', ...columns].join(', ')}
 FROM (${asked}) AS asked
 INNER JOIN (

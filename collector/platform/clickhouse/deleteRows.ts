@@ -37,10 +37,13 @@ async function deleteRowsOfServer(
   })
   if (!state!.is_left) return false
   if (!state!.is_running) {
-    await clickhouse.command({
-      sql: `ALTER TABLE ${table} DELETE WHERE ${condition.sql} ${settings}`,
-      params: condition.params,
-    })
+    await clickhouse.command(deletionQuery(table, condition, settings))
   }
   return true
 }
+
+/** Returns the statement that deletes the rows of a table. */
+export const deletionQuery = (table: string, { sql, params }: Query, settings = ''): Query => ({
+  sql: `ALTER TABLE ${table} DELETE WHERE ${sql}${settings && `\n${settings}`}`,
+  params,
+})

@@ -63,7 +63,7 @@ interface Plan extends Counted {
  * Selects how many members an import adds to its list, and how many of them are known, for one of several shares. A
  * member may be in several rows. A set of the members of a share takes less time than FINAL or GROUP BY.
  */
-function newMembersQuery(plan: Plan, share: number, shares: number): Query {
+export function newMembersQuery(plan: Plan, share: number, shares: number): Query {
   const { importId, listId, kind, notCompleted } = plan
   const { bind, params } = bindings()
   const column = columnOf[kind]

@@ -63,15 +63,15 @@ export function itemsQuery(kind: Kind, items: readonly unknown[]): Query {
   const { value, wrong } = memberOf[kind]
   const faults: Faults = [
     ['no_value', "item = ''"],
-    ['nul_byte', `position(item, '\0') > 0`],
+    ['nul_byte', `position(item, '\\0') > 0`],
     wrong,
   ]
   const cases = faults.flatMap(([reason, condition]) => [condition, `'${reason}'`]).join(', ')
   return {
     sql: `SELECT line, reason_ AS reason, toString(${value}) AS member
 FROM (SELECT line, item, multiIf(${cases}, '') AS reason_
-  FROM (SELECT pair.1 AS line, ${trimmed('pair.2')} AS item
-    FROM (SELECT arrayJoin(arrayZip(arrayEnumerate({items:Array(String)} AS given), given)) AS pair)))
+  FROM (SELECT line, ${trimmed('text')} AS item
+    FROM (SELECT {items:Array(String)} AS items) ARRAY JOIN arrayEnumerate(items) AS line, items AS text))
 ORDER BY line`,
     params: { items: items.map((item) => (typeof item === 'string' ? item : '')) },
   }

@@ -38,8 +38,9 @@ export async function noteRuns(
 ): Promise<void> {
   await clickhouse.command({
     sql: `INSERT INTO intent_event_runs (organization_id, date, run_id, fingerprint)
-          SELECT {organizationId:UUID}, toDate(run.1), {runId:UUID}, run.2
-          FROM (SELECT arrayJoin(arrayZip({dates:Array(String)}, {fingerprints:Array(String)})) AS run)`,
+          SELECT {organizationId:UUID}, toDate(day), {runId:UUID}, fingerprint_of_day
+          FROM system.one
+          ARRAY JOIN {dates:Array(String)} AS day, {fingerprints:Array(String)} AS fingerprint_of_day`,
     params: {
       organizationId,
       runId,

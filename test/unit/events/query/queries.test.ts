@@ -342,7 +342,7 @@ describe('people', () => {
   })
 
   const values =
-    "JSONExtract(concat('{', substring(if(_person.1 = _hem_number, _person.2 || _person.3, ''), 2), '}'), 'Tuple(age Nullable(Int64), maid Nullable(String))') AS _values"
+    "JSONExtract(concat('{', substring(if(_person.hem_number = _profile_number, _person.pte || _person.profile, ''), 2), '}'), 'Tuple(age Nullable(Int64), maid Nullable(String))') AS _values"
   const found = `FROM events
 WHERE organization_id = {p0:UUID}
   AND ts_millis >= {p1:Int64}
@@ -397,7 +397,7 @@ ORDER BY ts_millis DESC, event_id DESC`,
     const nulls = pte.map(({ name }) => `,"${name}":null`).join('')
     expect(sql.split('\nFROM events')[0]).toMatch(/^WITH dictGet/)
     expect(sql).toContain(
-      `, multiIf(_hem_number = 0, '', _person.1 = _hem_number, _person.2, '${nulls}') AS _pte, '' AS _profile\nFROM events`,
+      `, multiIf(_hem_number = 0, '', _person.hem_number = _profile_number, _person.pte, '${nulls}') AS _pte, '' AS _profile\nFROM events`,
     )
   })
 
