@@ -2,12 +2,14 @@ import { describe, expect, test } from 'vitest'
 import type { Scope } from '../../../../collector/api/access/policy.ts'
 import { CountsQuery, readCountsRequest } from '../../../../collector/events/query/countsPlan.ts'
 import { countsQuery } from '../../../../collector/events/query/countsQuery.ts'
+import type { Cursor } from '../../../../collector/events/query/cursor.ts'
 import { eventsQuery } from '../../../../collector/events/query/eventsQuery.ts'
 import {
   EventsQuery,
   parseEventsRequest,
 } from '../../../../collector/events/query/parseEventsRequest.ts'
 import { plainEncoding } from '../../../../collector/events/query/rowEncoding.ts'
+import { hemsOfProfile, profileOf } from '../../../../collector/identity/store/personSql.ts'
 import { fieldsAt, hemNumber, isProfileField, type Tier } from '../../../../schemas/fields.ts'
 import { checkedQuery } from '../../../harness/checkedQuery.ts'
 
@@ -22,13 +24,19 @@ const narrow = { organizationId, projectId, pixelId, campaignId: "O'Hara" }
 /** The stored value of the column of pixels without one. */
 const noPixel = "toUUID('00000000-0000-0000-0000-000000000000')"
 
-/** Of both sources, unless the query names one. */
+const parse = (query: Record<string, string>, tier: Tier, readCursor: (text: string) => Cursor) =>
+  parseEventsRequest({ query: checkedQuery(EventsQuery, query) }, tier, now, readCursor).plan
+
+/** Of both sources, unless the query names one. A cursor continues the same question. */
 const eventsPlan = (
   query: Record<string, string>,
   scope: Scope = wide,
   tier: Tier = 'web_event',
 ) => ({
-  ...parseEventsRequest({ query: checkedQuery(EventsQuery, query) }, tier, now, JSON.parse).plan,
+  ...parse(query, tier, (text) => {
+    const { cursor: _, ...first } = query
+    return { ...JSON.parse(text), question: parse(first, tier, JSON.parse).question }
+  }),
   ...(query.source === undefined && { source: null }),
   scope,
 })
@@ -305,7 +313,8 @@ describe('a filter becomes', () => {
 
 describe('of whom a cookie belongs to, a filter becomes', () => {
   const number = (placeholder: string) => `reinterpretAsUInt256(unhex(${placeholder}))`
-  const people = (where: string) => `(SELECT ${number('hem')} FROM profiles FINAL WHERE ${where})`
+  const people = (where: string) =>
+    `(SELECT arrayJoin(${hemsOfProfile(number('hem'))}) FROM profiles FINAL WHERE ${where})`
   const full = 'resolution_full_profile'
   const hem = 'ab'.repeat(32)
   test.each<[string, string, unknown[]]>([
@@ -332,8 +341,7 @@ describe('of whom a cookie belongs to, a filter becomes', () => {
 
 describe('people', () => {
   const plan = (query: Record<string, string>, tier: Tier) => eventsPlan(query, wide, tier)
-  const person =
-    "dictGetOrDefault('profile_by_hem', ('hem_number', 'pte', 'profile'), toUInt64(_hem_number), (toUInt256(0), '', '')) AS _person"
+  const person = `${profileOf('_hem_number')} AS _profile_number, dictGetOrDefault('profile_by_hem', ('hem_number', 'pte', 'profile'), toUInt64(_profile_number), (toUInt256(0), '', ''))::Tuple(hem_number UInt256, pte String, profile String) AS _person`
 
   test('are not asked for where no field of theirs is', () => {
     expect(eventsQuery(plan({ select: 'hem' }, 'resolution_hem')).sql).toMatch(
@@ -408,7 +416,7 @@ ORDER BY ts_millis DESC, event_id DESC`,
     expect(sql).toBe(`SELECT event_id
 FROM (
 SELECT event_id, ts_millis
-FROM events GLOBAL ANY LEFT JOIN (SELECT reinterpretAsUInt256(unhex(hem)) AS _hem_number, company_domain FROM profiles FINAL) AS known ON known._hem_number = ${hemNumber}
+FROM events GLOBAL ANY LEFT JOIN (SELECT arrayJoin(${hemsOfProfile('reinterpretAsUInt256(unhex(hem))')}) AS _hem_number, company_domain FROM profiles FINAL) AS known ON known._hem_number = ${hemNumber}
 WHERE organization_id = {p0:UUID}
   AND ts_millis >= {p1:Int64}
   AND ts_millis < {p2:Int64}
