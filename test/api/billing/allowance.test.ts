@@ -32,10 +32,16 @@ async function openRoute(perDay: number) {
   app.addHook('onRequest', async (request) => {
     request.principal = principal
   })
+  const slow = { taken: () => {}, until: Promise.resolve() }
   app.post<{ Params: { id: string }; Body: { fails?: boolean } }>(
     '/questions/:id',
     async (request) => {
       await allowance.takeForRequest(request)
+      if (request.headers.slow) {
+        slow.taken()
+        await slow.until
+        throw conflict('invalid_state', 'failed')
+      }
       if (request.body.fails) throw conflict('invalid_state', 'failed')
       return { count: 7 }
     },
@@ -45,6 +51,21 @@ async function openRoute(perDay: number) {
     allowance,
     ask: (id: string, body: object = {}) =>
       app.inject({ method: 'POST', url: `/questions/${id}`, payload: body }),
+    /** Asks, and fails after `meanwhile`, which runs once the answer is taken. */
+    async failAfter(id: string, meanwhile: () => Promise<unknown>) {
+      const taken = Promise.withResolvers<void>()
+      const end = Promise.withResolvers<void>()
+      Object.assign(slow, { taken: taken.resolve, until: end.promise })
+      const headers = { slow: 'yes' }
+      const url = `/questions/${id}`
+      const failing = app
+        .inject({ method: 'POST', url, payload: {}, headers })
+        .then((answer) => answer)
+      await taken.promise
+      await meanwhile()
+      end.resolve()
+      await failing
+    },
     become: (other: Partial<FastifyRequest['principal']>) => {
       principal = { ...principal, ...other }
     },
@@ -88,6 +109,14 @@ test('a failed request gives its answer back, but not that of an earlier request
   await ask('b')
   expect((await ask('b', {})).statusCode).toBe(200)
   expect(await left()).toBe(0)
+})
+
+test('a failed request gives nothing back if the same question was answered meanwhile', async () => {
+  const { ask, failAfter, left } = await openRoute(2)
+  await failAfter('a', async () => expect((await ask('a')).statusCode).toBe(200))
+  expect(await left()).toBe(1)
+  await failAfter('b', async () => {})
+  expect(await left()).toBe(1)
 })
 
 test('of two concurrent requests for the last answer, one receives it', async () => {
