@@ -33,8 +33,8 @@ export class OutboundError extends Error {
 }
 
 /**
- * Converts a network error to an OutboundError without internal addresses. After the connection was established, the host
- * may have the request, whatever the error says: a server can end TLS with an alert after it has read everything.
+ * Converts a network error to an OutboundError without internal addresses. A connected host may have the request, whatever
+ * the error says. A server can end TLS with an alert after it has read everything.
  */
 export function toOutboundError(error: unknown, host: string, wasConnected = false): OutboundError {
   if (error instanceof OutboundError) return error
