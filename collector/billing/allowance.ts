@@ -106,14 +106,16 @@ interface Question {
 
 type Outcome = 'taken' | 'repeated' | 'refused'
 
-/** Gives an answer back. A failure costs the organization this one answer, not the response. */
+/**
+ * Gives an answer back, unless the question was asked again: that request has the answer. A failure costs the
+ * organization this one answer, not the response.
+ */
 async function giveBack(postgres: Postgres, { organizationId, question, nowMs }: Question) {
   await postgres
-    .query('DELETE FROM free_answers WHERE organization_id = $1 AND day = $2 AND question = $3', [
-      organizationId,
-      dayOf(nowMs),
-      question,
-    ])
+    .query(
+      `DELETE FROM free_answers WHERE organization_id = $1 AND day = $2 AND question = $3 AND NOT is_repeated`,
+      [organizationId, dayOf(nowMs), question],
+    )
     .catch(() => {})
 }
 

@@ -82,7 +82,10 @@ test('rows that ClickHouse may have lost hold the progress back until they are f
   const [lease] = await leases.acquire(1)
   await leases.renew(new Map([[lease!.stream, { doubtfulFrom: 1_000, starts: null }]]))
   expect((await readProgress(postgres, streams)).doubtfulFrom).toBe(1_000)
+  // A new owner that has not read the messages does not know.
   await leases.renew(new Map())
+  expect((await readProgress(postgres, streams)).doubtfulFrom).toBe(1_000)
+  await leases.renew(new Map([[lease!.stream, { doubtfulFrom: Infinity, starts: null }]]))
   expect((await readProgress(postgres, streams)).doubtfulFrom).toBe(Infinity)
 })
 

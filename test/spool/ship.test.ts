@@ -268,9 +268,11 @@ test('a new process searches for shipped rows only if ClickHouse has restarted s
   }
   const same = open()
   expect(same.lowMark).toBe(Infinity)
+  expect(same.next.knowsDoubtful).toBe(false)
   expect(same.next.repeatsFrom).toBeLessThan(Date.now())
   await same.next.noticeRestart()
   expect(same.next.backlog).toBe(0)
+  expect(same.next.knowsDoubtful).toBe(true)
   expect(same.searches()).toBe(0)
 
   const starts = JSON.parse(readFileSync(file, 'utf8')) as number[]

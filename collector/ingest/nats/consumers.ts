@@ -73,7 +73,10 @@ export class Consumers {
     if (!this.#isPrepared) await this.#leases.prepare()
     this.#isPrepared = true
     const reports = new Map<string, PartitionReport>()
-    for (const [name, consumer] of this.#consumers) reports.set(name, consumer.report())
+    for (const [name, consumer] of this.#consumers) {
+      const report = consumer.report()
+      if (report) reports.set(name, report)
+    }
     const share = await this.#leases.renew(reports)
     for (const [name, consumer] of this.#consumers)
       if (!consumer.lease.isHeld()) this.#release(name, consumer, 0)

@@ -48,7 +48,7 @@ export class PartitionConsumer {
   #mayInsertsRun: boolean
   #batch: { first: number; messages: ReadMessage[]; bytes: number; since: number } | null = null
   #purgedAt = 0
-  /** The start times of the servers that have all committed messages that were read. */
+  /** The start times of the servers that have all committed messages. */
   #starts: readonly number[] | null = null
 
   constructor(options: PartitionConsumerOptions) {
@@ -61,9 +61,11 @@ export class PartitionConsumer {
     return this.#options.lease
   }
 
-  report(): PartitionReport {
-    const doubtfulFrom = this.#opened?.shipper.doubtfulFrom ?? Infinity
-    return { doubtfulFrom, starts: this.#hasReadCommitted ? this.#starts : null }
+  /** Returns null until it knows which committed messages ClickHouse may have lost. */
+  report(): PartitionReport | null {
+    const { shipper } = this.#opened ?? {}
+    if (!shipper?.knowsDoubtful || !this.#hasReadCommitted) return null
+    return { doubtfulFrom: shipper.doubtfulFrom, starts: this.#starts }
   }
 
   /** Whether the shipper has all messages that were committed when the lease was acquired. */
@@ -154,7 +156,7 @@ export class PartitionConsumer {
       verified: {
         before: starts,
         note: (verified) => {
-          this.#starts = verified
+          if (this.#hasReadCommitted) this.#starts = verified
         },
       },
       observe: this.#options.observe,

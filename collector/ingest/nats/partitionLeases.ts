@@ -62,7 +62,7 @@ export class PartitionLeases {
     )
   }
 
-  /** Renews all leases, with a report of each. Resolves with this machine’s share: how many partitions it should own. */
+  /** Renews all leases, with their reports; without one, that of the previous owner stays. Resolves with this machine’s share: how many partitions it should own. */
   async renew(reports: ReadonlyMap<string, PartitionReport>): Promise<number> {
     const askedAt = performance.now()
     const held = [...this.#held]
@@ -72,9 +72,11 @@ export class PartitionLeases {
          ON CONFLICT (consumer_id) DO UPDATE SET seen_at = excluded.seen_at
        ), renewed AS (
          UPDATE event_log_partitions p
-         SET expires_at = clock_timestamp() + make_interval(secs => $2), doubtful_from_ms = mine.doubtful,
+         SET expires_at = clock_timestamp() + make_interval(secs => $2),
+           doubtful_from_ms = CASE WHEN mine.reports THEN mine.doubtful ELSE p.doubtful_from_ms END,
            clickhouse_starts = coalesce(mine.starts, p.clickhouse_starts)
-         FROM unnest($3::text[], $4::bigint[], $5::float8[], $7::jsonb[]) mine (stream, token, doubtful, starts)
+         FROM unnest($3::text[], $4::bigint[], $5::float8[], $7::jsonb[], $8::bool[])
+           mine (stream, token, doubtful, starts, reports)
          WHERE p.stream = mine.stream AND p.token = mine.token AND p.owner = $1
          RETURNING p.stream
        )
@@ -95,6 +97,7 @@ export class PartitionLeases {
           const starts = reports.get(stream)?.starts
           return starts ? JSON.stringify(starts) : null
         }),
+        held.map(([stream]) => reports.has(stream)),
       ],
     )
     const { live, renewed } = rows[0]!

@@ -67,6 +67,11 @@ export class ShippedSegments {
     return this.#inDoubt.length + this.#inherited.length
   }
 
+  /** Whether `doubtful` has all batches that ClickHouse may have lost: those of an earlier process may be unknown. */
+  get knowsDoubtful(): boolean {
+    return this.#inherited.length === 0
+  }
+
   /** The start times of the servers, if these have all committed batches; null: unknown. */
   get verifiedStarts(): readonly number[] | null {
     const isVerified = this.#doubtfulShards.size === 0 && this.unverified === 0

@@ -137,6 +137,11 @@ export class Shipper {
     return earliestOf([...reshipping, ...this.#shipped.doubtful])
   }
 
+  /** Whether it is known which batches of an earlier process ClickHouse may have lost. */
+  get knowsDoubtful(): boolean {
+    return this.#shipped.knowsDoubtful
+  }
+
   /**
    * When the first shipped row that may be shipped again was received, epoch milliseconds; Infinity: none. A server that
    * does not answer may have lost rows in a crash.

@@ -91,15 +91,19 @@ async function send(agents: GuardedAgents, asked: OutboundRequest): Promise<Outb
   const host = hostOf(url)
   const deadline = AbortSignal.timeout(timeoutMs)
   const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline
+  let wasConnected = false
+  const connected = () => {
+    wasConnected = true
+  }
   const told = (error: unknown) =>
     deadline.aborted
       ? new OutboundError(
           'timed_out',
           `${host} has not answered within ${timeoutMs / 1000} seconds.`,
         )
-      : toOutboundError(error, host)
+      : toOutboundError(error, host, wasConnected)
   try {
-    const response = await begin(agents, url, request, signal)
+    const response = await begin(agents, url, { ...request, signal }, connected)
     const { chunks, failure } = await readBody(response, responseBytesMax, host)
     if (failure !== null && !request.takesPart) throw failure
     return {
@@ -116,10 +120,11 @@ async function send(agents: GuardedAgents, asked: OutboundRequest): Promise<Outb
 function begin(
   agents: GuardedAgents,
   url: URL,
-  { method, headers, body }: OutboundRequest,
-  signal: AbortSignal,
+  { method, headers, body, signal }: OutboundRequest,
+  connected: () => void,
 ): Promise<http.IncomingMessage> {
-  const [client, agent] = url.protocol === 'https:' ? [https, agents.https] : [http, agents.http]
+  const isTls = url.protocol === 'https:'
+  const [client, agent] = isTls ? [https, agents.https] : [http, agents.http]
   const options = {
     method,
     agent,
@@ -132,6 +137,7 @@ function begin(
   }
   return new Promise((resolve, reject) => {
     const request = client.request(url, options, resolve)
+    request.on('socket', (socket) => socket.once(isTls ? 'secureConnect' : 'connect', connected))
     request.on('error', reject)
     request.end(body)
   })

@@ -32,19 +32,22 @@ export class OutboundError extends Error {
   }
 }
 
-/** Converts a network error to an OutboundError without internal addresses. */
-export function toOutboundError(error: unknown, host: string): OutboundError {
+/**
+ * Converts a network error to an OutboundError without internal addresses. A connected host may have the request, whatever
+ * the error says. A server can end TLS with an alert after it has read everything.
+ */
+export function toOutboundError(error: unknown, host: string, wasConnected = false): OutboundError {
   if (error instanceof OutboundError) return error
   const { code = '', message = '' } = error as NodeJS.ErrnoException
   const options = { cause: error }
-  if (/CERT|^ERR_(TLS|SSL)|^EPROTO$|SELF_SIGNED|UNABLE_TO_/.test(code))
-    return new OutboundError('tls_failed', `TLS with ${host} failed: ${code}.`, options)
-  if (/^(ECONNRESET|EPIPE)$|^HPE_/.test(code) || message === 'aborted')
+  if (wasConnected || /^(ECONNRESET|EPIPE)$|^HPE_/.test(code) || message === 'aborted')
     return new OutboundError(
       'connection_closed',
       `${host} closed the connection before its answer was complete.`,
       options,
     )
+  if (/CERT|^ERR_(TLS|SSL)|^EPROTO$|SELF_SIGNED|UNABLE_TO_/.test(code))
+    return new OutboundError('tls_failed', `TLS with ${host} failed: ${code}.`, options)
   return new OutboundError(
     'connection_failed',
     `No connection to ${host}${code && `: ${code}`}.`,

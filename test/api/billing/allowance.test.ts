@@ -32,10 +32,14 @@ async function openRoute(perDay: number) {
   app.addHook('onRequest', async (request) => {
     request.principal = principal
   })
+  let meanwhile: (() => Promise<unknown>) | null = null
   app.post<{ Params: { id: string }; Body: { fails?: boolean } }>(
     '/questions/:id',
     async (request) => {
       await allowance.takeForRequest(request)
+      const work = meanwhile
+      meanwhile = null
+      await work?.()
       if (request.body.fails) throw conflict('invalid_state', 'failed')
       return { count: 7 }
     },
@@ -45,6 +49,10 @@ async function openRoute(perDay: number) {
     allowance,
     ask: (id: string, body: object = {}) =>
       app.inject({ method: 'POST', url: `/questions/${id}`, payload: body }),
+    /** Does some work after the next request has taken its answer. */
+    during: (work: () => Promise<unknown>) => {
+      meanwhile = work
+    },
     become: (other: Partial<FastifyRequest['principal']>) => {
       principal = { ...principal, ...other }
     },
@@ -87,6 +95,15 @@ test('a failed request gives its answer back, but not that of an earlier request
   expect(await left()).toBe(1)
   await ask('b')
   expect((await ask('b', {})).statusCode).toBe(200)
+  expect(await left()).toBe(0)
+})
+
+test('a failed request gives nothing back if the same question was asked meanwhile', async () => {
+  const { ask, during, left } = await openRoute(1)
+  during(async () => {
+    expect((await ask('a', { fails: true })).statusCode).toBe(409)
+  })
+  expect((await ask('a', { fails: true })).statusCode).toBe(409)
   expect(await left()).toBe(0)
 })
 

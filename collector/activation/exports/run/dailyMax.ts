@@ -17,12 +17,13 @@ export async function requireDailyMax(
   records: number,
 ): Promise<void> {
   if (requestedBy !== exportId) return
+  // The charges of today, because a run may begin before midnight.
   const { rows } = await postgres.query<{ most: number; charged: number }>(
     `SELECT daily_records_max::float8 AS most, (
-       SELECT coalesce(sum(records_charged), 0) FROM export_runs
-       WHERE export_runs.export_id = $1 AND requested_by = $1 AND requested_at >= ${today})::float8 AS charged
+       SELECT coalesce(sum(records), 0) FROM usage_by_caller
+       WHERE organization_id = $2 AND day = (${today} AT TIME ZONE 'UTC')::date AND caller_id = $1)::float8 AS charged
      FROM exports WHERE export_id = $1`,
-    [exportId],
+    [exportId, organizationId],
   )
   const { most, charged } = rows[0]!
   if (charged + records <= most) return

@@ -23,7 +23,7 @@ const backoffSecondsMax = 300
 const daysMax = 7
 /** Interval at which a run checks whether its list has been read. */
 const listSeconds = 1
-/** How many remaining records of a stopped run get an outcome at a time. */
+/** How many remaining records of a stopped run get an outcome at a time; at least a chunk, whose charge is settled at once. */
 const refusedAtOnce = 10_000
 
 /** Time until a run continues; null when it has ended. */
@@ -101,14 +101,15 @@ const sendingLog = (postgres: Postgres, runState: RunState): SendingLog | undefi
 
 /** Gives the next records of a stopped run its reason as their outcome. */
 async function refuse(deps: SendDeps, runState: RunState): Promise<Next> {
-  const members = await readMembers(deps, runState, refusedAtOnce)
+  const type = destinationTypes[runState.integration.type]
+  const most = Math.max(refusedAtOnce, type.chunkRecords(runState.outputFormat))
+  const members = await readMembers(deps, runState, most)
   if (!members) {
     await endRun(deps.postgres, runState)
     return null
   }
   const keys = members.members.map(({ key }) => key)
   const unfinished = await settleUnfinished(deps, runState, keys)
-  const type = destinationTypes[runState.integration.type]
   const received = type.receivedKeys?.(runState.chunkState, keys) ?? new Set()
   const done = refuseChunk(members, runState.stop!, unfinished, received)
   await completeChunk(deps.postgres, runState, done)

@@ -20,6 +20,8 @@ CREATE TABLE free_answers (
   day date NOT NULL,
   -- sha256 of the question.
   question bytea NOT NULL,
+  -- Whether it was asked again. A failure of the first request then gives nothing back: another one has the answer.
+  is_repeated boolean NOT NULL DEFAULT false,
   PRIMARY KEY (organization_id, day, question)
 );
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { requireDailyMax } from '../../../../collector/activation/exports/run/dailyMax.ts'
+import type { RunState } from '../../../../collector/activation/exports/run/runState.ts'
 import type { Exports } from '../../../harness/exports.ts'
 import { type Receiver, receiverSecret, startReceiver } from '../../../harness/standIns/receiver.ts'
 
@@ -243,5 +245,23 @@ export const recordTests = (open: () => Exports) =>
       )
       expect(rows).toEqual([{ is_noted: true }])
       await get('PATCH', `exports/${exportId}`, { schedule: 'manual' })
+    })
+
+    test('the daily maximum counts the charges of the day, also of a run that began before midnight', async () => {
+      const { postgres, service } = open()
+      const { organization_id: organizationId } = service.demo
+      const made = await create({ output_format: 'hem', daily_records_max: 5 })
+      const exportId = made.body.export.id
+      const charge = (day: string) =>
+        postgres.query(
+          `INSERT INTO usage_by_caller
+           VALUES ($1, (now() AT TIME ZONE 'UTC')::date + $2::int, $3, $4, 'audience', 5, 0, 0)`,
+          [organizationId, day, exportId, service.demo.project_id],
+        )
+      const run = { exportId, exportName: 'E', organizationId, requestedBy: exportId } as RunState
+      await charge('-1')
+      await requireDailyMax(postgres, run, 5)
+      await charge('0')
+      await expect(requireDailyMax(postgres, run, 1)).rejects.toThrow('have charged 5 today')
     })
   })

@@ -46,6 +46,15 @@ describe('an answer', () => {
     expect(requests).toHaveLength(1)
   })
 
+  test('that does not come leaves the request sent, whatever ended the connection', async () => {
+    requests = []
+    const aborter = new AbortController()
+    const hanging = get('/hang', { signal: aborter.signal })
+    await expect.poll(() => requests).toHaveLength(1)
+    aborter.abort()
+    await expect(hanging).rejects.toMatchObject({ isUnsent: false })
+  })
+
   test('that is too long, broken off or slow is an error, or in part where a part serves', async () => {
     const part = { responseBytesMax: 1_000, takesPart: true }
     await expect(get('/long', { responseBytesMax: 1_000 })).rejects.toMatchObject({
