@@ -1,0 +1,50 @@
+-- POST /api/v1/intent/people/multi
+--   {"topics":["sales_force_automation","business_software"],"match":"all","min_score":50}
+--
+-- p0 UUID = "00000000-0000-4000-8000-000000000001"
+-- p1 Array(String) = ["edcec64597f4225a893f8945be98366f6499a843c61745da40967970c6d83b34"]
+-- p2 String = "2026-05-20"
+-- p3 String = "2026-09-10"
+-- p4 Array(String) = ["sales_force_automation","business_software"]
+-- p5 UUID = "00000000-0000-4000-8000-000000000001"
+-- p6 String = "2026-05-20"
+-- p7 String = "2026-09-10"
+-- p8 Array(String) = ["sales_force_automation","business_software"]
+-- p9 String = "2026-08-12"
+-- p10 UInt64 = 30
+-- p11 UInt8 = 50
+-- p12 UInt32 = 2
+-- p13 UInt32 = 101
+
+SELECT lower(hex(reinterpretAsFixedString(found.member))) AS member, best AS score, topics
+FROM (
+  SELECT member, min(score) AS best, arraySort(one -> (-toInt16(one.score), one.topic), groupArray((toString(topic), score, signals, toString(last_seen))::Tuple(topic String, score UInt8, signals UInt64, last_seen String))) AS topics
+  FROM (
+    SELECT member, topic, toUInt8(intDiv(200 * (84 * in_window) + ((84 * in_window) + {p10:UInt64} * before + 8400), 2 * ((84 * in_window) + {p10:UInt64} * before + 8400))) AS score, signals, last_seen
+    FROM (
+      SELECT member, topic, sumIf(strength, date >= toDate({p9:String})) AS in_window, sumIf(strength, date < toDate({p9:String})) AS before,
+        sumIf(times, date >= toDate({p9:String})) AS signals, maxIf(date, date >= toDate({p9:String})) AS last_seen
+      FROM (
+        SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(hem_number), hem_number) AS member, hem_number, topic, date, strength, times
+        FROM (
+          SELECT hem_number, company_domain, topic, date, toUInt64(score) AS strength, toUInt64(1) AS times FROM intent_signals FINAL WHERE topic IN {p4:Array(String)} AND date BETWEEN toDate({p2:String}) AND toDate({p3:String})
+          UNION ALL
+          SELECT dictGetOrDefault('identity_by_cookie_lately', 'hem_number', (organization_id, cookie_id), dictGetOrDefault('identity_by_cookie', 'hem_number', (organization_id, cookie_id), dictGet('identity_by_cookie', 'hem_number', (toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)))) AS hem_number, '' AS company_domain, topic, date, events * 100 AS strength, events AS times
+          FROM intent_event_days
+          WHERE organization_id = {p5:UUID} AND topic IN {p8:Array(String)} AND date BETWEEN toDate({p6:String}) AND toDate({p7:String})
+            AND (date, run_id) IN (SELECT date, run_id FROM intent_event_runs FINAL WHERE organization_id = {p5:UUID})
+
+        )
+        WHERE hem_number != 0 AND NOT dictGetOrDefault('person_by_hem', 'person_number', tuple(hem_number), hem_number) IN (SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(hem_number), hem_number) FROM (SELECT reinterpretAsUInt256(unhex(hem)) AS hem_number FROM (SELECT lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))))) AS hem FROM active_opt_outs WHERE hem != '' AND organization_id IN ({p0:UUID}, toUUID('00000000-0000-0000-0000-000000000000')) UNION ALL SELECT arrayJoin({p1:Array(String)}) AS hem)))
+      )
+      GROUP BY member, topic
+      HAVING signals > 0
+    )
+  )
+
+  GROUP BY member
+  HAVING best >= {p11:UInt8} AND length(topics) = {p12:UInt32}
+) AS found
+
+ORDER BY best DESC, found.member
+LIMIT {p13:UInt32}

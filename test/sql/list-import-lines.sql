@@ -1,0 +1,16 @@
+-- Import of a CSV file of e-mail addresses: insert its lines
+-- POST /api/v1/lists/00000000-0000-4000-8000-000000000008/imports
+--
+-- listId UUID = "00000000-0000-4000-8000-000000000008"
+-- importId UUID = "00000000-0000-4000-8000-000000000009"
+-- organizationId UUID = "00000000-0000-4000-8000-000000000001"
+-- before UInt64 = 0
+-- delimiter String = ","
+
+INSERT INTO list_lines (list_id, import_id, organization_id, line, reason, hem_number)
+SELECT {listId:UUID}, {importId:UUID}, {organizationId:UUID}, line + {before:UInt64} + 1, reason_, reinterpretAsUInt256(SHA256(lowerUTF8(trimBoth(item, ' \t\n\r'))))
+FROM (
+    SELECT line, item, multiIf(length(text) > 65536, 'too_long', trimBoth(text, ' \t\n\r') = '', 'empty_line', length(splitByChar({delimiter:String}, text)) != 3, 'wrong_field_count', item = '', 'no_value', NOT (length(item) <= 254 AND match(item, '^[^@\\s]+@[^@.\\s]+([.][^@.\\s]+)*$')), 'not_an_email', '') AS reason_
+    FROM (SELECT *, trimBoth(splitByChar({delimiter:String}, text)[2], ' \t\n\r') AS item FROM (SELECT rowNumberInAllBlocks() AS line, text FROM input('text String')))
+)
+FORMAT LineAsString

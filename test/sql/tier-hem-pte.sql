@@ -1,0 +1,20 @@
+-- GET /api/v3/events/resolution_hem_pte
+--   project_id=00000000-0000-4000-8000-000000000002
+--
+-- p0 UUID = "00000000-0000-4000-8000-000000000001"
+-- p1 UUID = "00000000-0000-4000-8000-000000000002"
+-- p2 String = "pixel"
+-- p3 Int64 = 1788955200000
+-- p4 Int64 = 1789041600000
+-- p5 UInt32 = 101
+
+WITH dictGetOrDefault('identity_by_cookie_lately', 'hem_number', (organization_id, cookie_id), dictGetOrDefault('identity_by_cookie', 'hem_number', (organization_id, cookie_id), dictGet('identity_by_cookie', 'hem_number', (toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)))) AS _hem_number, dictGetOrDefault('person_by_hem', 'profile_number', tuple(_hem_number), _hem_number) AS _profile_number, dictGetOrDefault('profile_by_hem', ('hem_number', 'pte', 'profile'), toUInt64(_profile_number), (toUInt256(0), '', ''))::Tuple(hem_number UInt256, pte String, profile String) AS _person
+SELECT event_id, event_type, ts_millis, timestamp, CAST(_hem_number != 0, 'Nullable(Bool)') AS resolved, event_data, cookie_id, user_agent, referrer_url, client_ip, pixel_id, project_id, source, campaign_id, spend, page_url, page_host, page_path, browser, browser_version, os, os_version, device_type, is_bot, bot_reason, received_at, utm_source, utm_medium, utm_campaign, utm_term, utm_content, click_id_type, click_id, referrer_host, country, region, city, language, screen_width, viewport_width, CAST(if(_hem_number = 0, NULL, lower(hex(reinterpretAsFixedString(_hem_number)))), 'Nullable(String)') AS hem, multiIf(_hem_number = 0, '', _person.hem_number = _profile_number, _person.pte, ',"pte_person_id":null,"pte_household_id":null,"maid":null,"uid2":null,"id5_id":null,"ramp_id":null') AS _pte, '' AS _profile
+FROM events
+WHERE organization_id = {p0:UUID}
+  AND project_id = {p1:UUID}
+  AND source = {p2:String}
+  AND ts_millis >= {p3:Int64}
+  AND ts_millis < {p4:Int64}
+ORDER BY ts_millis DESC, event_id DESC
+LIMIT {p5:UInt32}

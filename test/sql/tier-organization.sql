@@ -1,0 +1,41 @@
+-- GET /api/v3/events/web_event
+--
+-- p0 UUID = "00000000-0000-4000-8000-000000000001"
+-- p1 UUID = "00000000-0000-4000-8000-000000000002"
+-- p2 UUID = "00000000-0000-4000-8000-000000000004"
+-- p3 String = "pixel"
+-- p4 Int64 = 1788955200000
+-- p5 Int64 = 1789041600000
+-- p6 UInt32 = 101
+-- p7 UInt32 = 101
+-- p8 UUID = "00000000-0000-4000-8000-000000000002"
+-- p9 UUID = "00000000-0000-4000-8000-000000000004"
+
+SELECT event_id, event_type, ts_millis, timestamp, resolved, event_data, cookie_id, user_agent, referrer_url, client_ip, pixel_id, project_id, source, campaign_id, spend, page_url, page_host, page_path, browser, browser_version, os, os_version, device_type, is_bot, bot_reason, received_at, utm_source, utm_medium, utm_campaign, utm_term, utm_content, click_id_type, click_id, referrer_host, country, region, city, language, screen_width, viewport_width
+FROM events
+WHERE organization_id = {p0:UUID}
+  AND project_id IN ({p1:UUID}, {p2:UUID})
+  AND source = {p3:String}
+  AND ts_millis >= {p4:Int64}
+  AND ts_millis < {p5:Int64}
+  AND ts_millis >= (SELECT min(ts_millis) FROM (SELECT ts_millis FROM (
+      (SELECT ts_millis FROM events
+        WHERE organization_id = {p0:UUID}
+          AND project_id IN ({p1:UUID}, {p2:UUID})
+          AND source = {p3:String}
+          AND ts_millis >= {p4:Int64}
+          AND ts_millis < {p5:Int64}
+          AND project_id = {p8:UUID}
+        ORDER BY ts_millis DESC LIMIT {p7:UInt32})
+      UNION ALL
+      (SELECT ts_millis FROM events
+        WHERE organization_id = {p0:UUID}
+          AND project_id IN ({p1:UUID}, {p2:UUID})
+          AND source = {p3:String}
+          AND ts_millis >= {p4:Int64}
+          AND ts_millis < {p5:Int64}
+          AND project_id = {p9:UUID}
+        ORDER BY ts_millis DESC LIMIT {p7:UInt32})
+    ) ORDER BY ts_millis DESC LIMIT {p7:UInt32}))
+ORDER BY ts_millis DESC, event_id DESC
+LIMIT {p6:UInt32}
