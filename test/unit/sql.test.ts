@@ -122,7 +122,7 @@ function tierPage(tier: Tier, query: Parameters, format: Format = 'json'): Typic
   }
 }
 
-/** What a cursor says. */
+/** A cursor, decoded. */
 const previousPage: Cursor = {
   order: 'desc',
   from: { millis: now - 3_600_000, eventId },
@@ -168,7 +168,7 @@ function people(request: string, asked: readonly string[], select?: string): Typ
   }
 }
 
-/** What the build of an audience reads from PostgreSQL before it finds the members. */
+/** The plan of a build, with the values that it reads from PostgreSQL. */
 const membersPlan = (definition: Definition): Omit<MembersPlan, 'eventCounts'> => {
   const parsed = parseDefinition(definition)
   return {
