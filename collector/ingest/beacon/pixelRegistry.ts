@@ -12,6 +12,7 @@ import {
 } from '../../api/access/identifySecrets.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { serviceSecret } from '../../api/access/serviceSecret.ts'
+import { notFound, pixelInactive } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { openMemoryTable, pageRows } from './memoryTable.ts'
 
@@ -36,6 +37,14 @@ export interface Pixel {
 export interface PixelRegistry {
   get(pixelId: string): Pixel | undefined
   close(): Promise<void>
+}
+
+/** Returns the active pixel. Throws 404 "pixel not found", 403 "pixel inactive". */
+export function activePixel(pixels: PixelRegistry, pixelId: string): Pixel {
+  const pixel = pixels.get(pixelId)
+  if (!pixel) throw notFound.pixel()
+  if (!pixel.active) throw pixelInactive()
+  return pixel
 }
 
 /** Selects all pixels except the sample's, whose id is public. */

@@ -4,7 +4,7 @@ import { isUuid } from '../../../schemas/uuid.ts'
 import { openDiskCache } from '../../platform/diskCache.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { uuidOfDigest } from '../../platform/uuidOfDigest.ts'
-import type { BeaconRequest } from './beaconRequest.ts'
+import type { BeaconRequest } from './beacon.ts'
 import type { ClientInfo } from './clientInfo.ts'
 import type { Pixel } from './pixelRegistry.ts'
 

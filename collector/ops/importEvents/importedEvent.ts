@@ -96,16 +96,18 @@ function storedEvent(
     // The plan describes new events of a site, not its history.
     plan: undefined,
     ageDaysMax: importAgeDaysMax,
+    // findRefusal has checked it.
+    ignored: null,
+    faults: undefined,
     reportUnexpected: (error) => {
       unexpected = error
     },
   }
-  // Tries first with exact long integers, like a beacon.
-  const exactly = exact && acceptEvent({ event_id, event_type, event_data: exact }, parts, true)
-  const accepted =
-    exactly && !('path' in exactly)
-      ? exactly
-      : acceptEvent({ event_id, event_type, event_data: data }, parts)
+  const accepted = acceptEvent(
+    { event_id, event_type, event_data: data },
+    exact && { event_id, event_type, event_data: exact },
+    parts,
+  )
   if (unexpected) throw unexpected
   if ('path' in accepted) return accepted
   return { eventId: String(event_id).toLowerCase(), tsMillis, row: accepted.rows[0]! }
