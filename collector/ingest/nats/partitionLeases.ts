@@ -16,7 +16,7 @@ export interface PartitionLease {
 export interface PartitionReport {
   /** When the first committed row that ClickHouse may have lost was received, epoch milliseconds; Infinity: none. */
   readonly doubtfulFrom: number
-  /** The start times of the servers that have all committed messages (shipper/verifiedStarts.ts); null: unknown. */
+  /** The start times of the servers that have all committed messages (shipper/shippedSegments.ts); null: unknown. */
   readonly starts: readonly number[] | null
 }
 

@@ -10,9 +10,8 @@ import {
   splitLines,
   tsMillisAt,
 } from '../spool/rowFields.ts'
-import { BloomFilter, hashId } from './bloomFilter.ts'
+import { BloomFilter, hashId, warmRecentIds } from './bloomFilter.ts'
 import type { BatchPart } from './insert.ts'
-import { warmRecentIds } from './warmRecentIds.ts'
 
 /**
  * Largest error of a trusted time. Clocks up to a minute off are not corrected
