@@ -9,7 +9,7 @@ import {
   ignoredEvents,
 } from '../../platform/metrics.ts'
 import { orServiceUnavailable } from '../log/eventLog.ts'
-import { knownDevice, serverDevice } from '../normalize/device.ts'
+import { cachedDevice, serverDevice } from '../normalize/device.ts'
 import { type BeaconContext, clockCorrectionMs, sharedMembers } from '../normalize/eventRow.ts'
 import { preferredLanguage } from '../normalize/language.ts'
 import type { Locate } from '../normalize/location.ts'
@@ -17,7 +17,7 @@ import type { Person } from '../normalize/normalize.ts'
 import { storedIp } from '../normalize/storedIp.ts'
 import { eventAgeDaysMax, type Fault } from '../normalize/validateEvent.ts'
 import type { EventLogs } from '../spool/spools.ts'
-import { acceptEvent, type BeaconParts, dropped } from './acceptEvent.ts'
+import { acceptEvent, dropped, type StepContext } from './acceptEvent.ts'
 import type { BeaconRequest, Envelope } from './beacon.ts'
 import type { RecordRefusal } from './beaconRefusals.ts'
 import {
@@ -110,7 +110,7 @@ async function admitSender(
 }
 
 /** An admitted beacon with its time of receipt. */
-interface Beacon extends BeaconSender, BeaconParts {
+interface Beacon extends BeaconSender, StepContext {
   envelope: Envelope
   visitor: Visitor
   isBot: boolean
@@ -128,7 +128,7 @@ function openBeacon(
 ): Beacon {
   const { isVerifiedBackend } = clientInfo
   const namesNoBrowser = isVerifiedBackend && envelope.user_agent === undefined
-  const device = (namesNoBrowser ? serverDevice : knownDevice)(clientInfo.userAgent)
+  const device = (namesNoBrowser ? serverDevice : cachedDevice)(clientInfo.userAgent)
   const receivedMillis = deps.logs.events.receive()
   const visitor = visitorOf(
     request,

@@ -34,13 +34,13 @@ const eventSteps: readonly Step<ValidDraft>[] = [
 ]
 
 /** Sets what later steps read and returns null, or ends the steps: with `dropped`, or with the fault of a rejected event. */
-type Step<T> = (subject: T, beacon: BeaconParts) => Fault | null
+type Step<T> = (subject: T, beacon: StepContext) => Fault | null
 
 /** The result for an event that a setting of the project ignores. It is not rejected, and no receipt shows this text. */
 export const dropped: Fault = { path: '', message: 'must not be of ignored traffic' }
 
 /** The common parts of a beacon's events. */
-export interface BeaconParts {
+export interface StepContext {
   context: BeaconContext
   /** The columns that all its rows have in common (sharedMembers). */
   sharedColumns: string
@@ -87,7 +87,7 @@ export type AcceptedEvent = Readonly<Pick<Member, 'rows' | 'person' | 'refused'>
 export function acceptEvent(
   sent: unknown,
   exact: unknown,
-  beacon: BeaconParts,
+  beacon: StepContext,
   index = 0,
 ): AcceptedEvent | Fault {
   if (exact) {
@@ -100,7 +100,7 @@ export function acceptEvent(
 function runSteps(
   sent: unknown,
   isExact: boolean,
-  beacon: BeaconParts,
+  beacon: StepContext,
   index: number,
 ): Member | Fault {
   const member: Member = {
@@ -125,11 +125,11 @@ function runSteps(
   }
 }
 
-function dropIgnored({ index }: Member, { ignored }: BeaconParts): Fault | null {
+function dropIgnored({ index }: Member, { ignored }: StepContext): Fault | null {
   return ignored?.events.has(index) ? dropped : null
 }
 
-function rejectUnparsed({ index }: Member, { faults }: BeaconParts): Fault | null {
+function rejectUnparsed({ index }: Member, { faults }: StepContext): Fault | null {
   return faults?.get(index) ?? null
 }
 
@@ -138,7 +138,7 @@ function rejectBadShape({ sent }: Member): Fault | null {
 }
 
 /** Sets the event of a complete or captured member, the events derived from it, and the person that it names. */
-function normalizeMember(member: Member, { settings }: BeaconParts): Fault | null {
+function normalizeMember(member: Member, { settings }: StepContext): Fault | null {
   const normalized = normalize(member.sent, settings)
   if ('path' in normalized) return normalized
   member.own = normalized.own
@@ -147,12 +147,12 @@ function normalizeMember(member: Member, { settings }: BeaconParts): Fault | nul
   return null
 }
 
-function acceptOwnEvent(member: Member, beacon: BeaconParts): Fault | null {
+function acceptOwnEvent(member: Member, beacon: StepContext): Fault | null {
   return member.own ? addRow(member, member.own, beacon) : null
 }
 
 /** A derived event that is invalid does not affect the others. */
-function acceptDerivedEvents(member: Member, beacon: BeaconParts): null {
+function acceptDerivedEvents(member: Member, beacon: StepContext): null {
   for (const event of member.derived) {
     const fault = addRow(member, event, beacon)
     if (fault) member.refused.push({ event, fault })
@@ -174,7 +174,7 @@ interface ValidDraft {
 }
 
 /** Adds the row of one event of a member. Returns the fault of a rejected event. */
-function addRow(member: Member, source: NormalizedEvent, beacon: BeaconParts): Fault | null {
+function addRow(member: Member, source: NormalizedEvent, beacon: StepContext): Fault | null {
   const { isExact, own, rows } = member
   // Schemas require numbers; the row stores the digits.
   const event = validateEvent(
@@ -204,7 +204,7 @@ function rejectUnplanned(draft: ValidDraft): Fault | null {
   return draft.violation?.isRejected ? draft.violation.fault : null
 }
 
-function rejectOld(draft: ValidDraft, { context, ageDaysMax }: BeaconParts): Fault | null {
+function rejectOld(draft: ValidDraft, { context, ageDaysMax }: StepContext): Fault | null {
   draft.tsMillis = eventMillis(draft.event, context)
   if (draft.tsMillis >= context.receivedMillis - ageDaysMax * dayMs) return null
   const message = `must be at most ${ageDaysMax} days ago`
@@ -231,7 +231,7 @@ function markViolation({ event, plan, violation }: ValidDraft): null {
 
 type EventData = ValidEvent['event_data']
 
-function encodeRow(draft: ValidDraft, { sharedColumns }: BeaconParts): null {
+function encodeRow(draft: ValidDraft, { sharedColumns }: StepContext): null {
   const { event, source, tsMillis } = draft
   const { referrer } = source
   draft.row = eventRow(

@@ -53,10 +53,10 @@ export function beaconsBeforeRouter(
     ]
     if (visitor.setCookie) headers.push('Set-Cookie', visitor.setCookie)
     headers.push('Content-Length', String(Buffer.byteLength(body)))
-    const took = (performance.now() - arrivedAt) / 1000
+    const elapsedSeconds = (performance.now() - arrivedAt) / 1000
     requests.inc()
-    seconds.observe(took)
-    ackSeconds.observe(took)
+    seconds.observe(elapsedSeconds)
+    ackSeconds.observe(elapsedSeconds)
     return { headers, body }
   }
 

@@ -63,7 +63,6 @@ interface PixelRow extends SecretVersions {
   settings: Partial<PixelSettings & CollectorSettings>
 }
 
-/** Opens the registry like openMemoryTable. */
 export async function openPixelRegistry(
   postgres: Postgres,
   url: string,
@@ -86,8 +85,8 @@ export async function openPixelRegistry(
       },
       async readChanges(ids) {
         const items = await read('pixel_id = ANY($1)', [ids])
-        const found = new Set(items.map(({ pixelId }) => pixelId))
-        return { items, removed: ids.filter((id) => !found.has(id)) }
+        const existing = new Set(items.map(({ pixelId }) => pixelId))
+        return { items, removed: ids.filter((id) => !existing.has(id)) }
       },
     },
     copy,

@@ -73,7 +73,6 @@ export interface LogPartition {
   oldestAt(position: string): number
   /** Reads a batch into memory from `allocate`. */
   consume(position: string, allocate: (bytes: number) => Buffer): Promise<ConsumedRows>
-  /** Whether the batch was committed. */
   isCommitted(position: string): boolean
   /**
    * Records durably that ClickHouse has a batch. Resolves with the batch's new position, which is readable
@@ -105,7 +104,6 @@ export interface ShipLease {
   abandon(): void
 }
 
-/** Grants a shipper its leases. */
 export interface LeaseSource {
   /** Prefix of the names of all batches that other holders may be inserting. */
   readonly batchPrefix: string

@@ -74,8 +74,8 @@ export function replaceDeadLetters(path: string, letters: readonly DeadLetter[])
 /** Deletes the letters with a row for which `isAbout` returns true. */
 export function dropDeadLetters(directory: string, isAbout: (row: string) => boolean): void {
   for (const { path, letters } of readDeadLetters(directory)) {
-    const kept = letters.filter(({ row }) => !isAbout(row))
-    if (kept.length < letters.length) replaceDeadLetters(path, kept)
+    const remaining = letters.filter(({ row }) => !isAbout(row))
+    if (remaining.length < letters.length) replaceDeadLetters(path, remaining)
   }
 }
 

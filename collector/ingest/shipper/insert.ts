@@ -12,7 +12,7 @@ export interface Batch {
   /** Name of the batch in queries and dead letters. */
   name: string
   /** Its lines, for each server that stores some of them. */
-  parts: readonly BatchPart[]
+  parts: readonly ShardPart[]
   token: string
   /** Rows of the batch that ClickHouse has after the insert, including those that it had before. */
   rows: number
@@ -23,7 +23,7 @@ export interface Batch {
 }
 
 /** Lines of a batch for one server. */
-export interface BatchPart {
+export interface ShardPart {
   /** The number of the shard, from 0. */
   readonly shard: number
   readonly clickhouse: ClickHouse
@@ -35,13 +35,13 @@ export interface BatchPart {
 }
 
 /** Returns the lines of a table as one part for each server that stores some of them. */
-export function partsOfBatch(
+export function shardPartsOf(
   clickhouse: ClickHouse,
   table: string,
   payloads: Buffer[],
-): BatchPart[] {
+): ShardPart[] {
   const { shards } = clickhouse
-  const partOf = (part: Pick<BatchPart, 'shard' | 'clickhouse' | 'table' | 'payloads'>) => ({
+  const partOf = (part: Pick<ShardPart, 'shard' | 'clickhouse' | 'table' | 'payloads'>) => ({
     ...part,
     isStored: false,
     refused: new Set<number>(),
@@ -81,7 +81,7 @@ export async function insertBatch(options: InsertOptions, batch: Batch): Promise
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
 }
 
-async function insertPart(options: InsertOptions, batch: Batch, part: BatchPart): Promise<void> {
+async function insertPart(options: InsertOptions, batch: Batch, part: ShardPart): Promise<void> {
   try {
     await send(options, batch, part, part.payloads, batch.token)
   } catch (error) {
@@ -98,7 +98,7 @@ async function insertPart(options: InsertOptions, batch: Batch, part: BatchPart)
 async function insertHalves(
   options: InsertOptions,
   batch: Batch,
-  part: BatchPart,
+  part: ShardPart,
   lines: Buffer[],
   from: number,
 ): Promise<void> {
@@ -143,7 +143,7 @@ export function writeDeadLetter(
 function send(
   { lease }: InsertOptions,
   { name }: Batch,
-  part: BatchPart,
+  part: ShardPart,
   payloads: Buffer[],
   token: string,
 ): Promise<void> {
@@ -208,12 +208,12 @@ export async function withoutStoredLines(
     if (ofSpool) ofSpool.push(line)
     else bySpool.set(spoolIdOf(line), [line])
   }
-  const present = new Set<string>()
+  const storedKeys = new Set<string>()
   for (const [spoolId, ofSpool] of bySpool)
     for (const seq of await storedSeqs(clickhouse, table, spoolId, ofSpool))
-      present.add(`${spoolId} ${seq}`)
-  if (present.size === 0) return payloads
-  const missing = lines.filter((line) => !present.has(`${spoolIdOf(line)} ${seqOf(line)}`))
+      storedKeys.add(`${spoolId} ${seq}`)
+  if (storedKeys.size === 0) return payloads
+  const missing = lines.filter((line) => !storedKeys.has(`${spoolIdOf(line)} ${seqOf(line)}`))
   return missing.length === 0 ? [] : [Buffer.concat(missing)]
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { onShard } from '../../platform/clickhouse/shards.ts'
 import type { LogPartition } from '../log/eventLog.ts'
-import { partsOfBatch, withoutStoredLines } from './insert.ts'
+import { shardPartsOf, withoutStoredLines } from './insert.ts'
 
 export interface ShippedSegmentsOptions {
   clickhouse: ClickHouse
@@ -122,8 +122,8 @@ export class ShippedSegments {
    * have lost the rows of all kept batches.
    */
   get repeatsFrom(): number {
-    const kept = this.#doubtfulShards.size > 0 ? [...this.#kept.values()] : []
-    return [...kept, ...this.#inDoubt, ...this.#inherited].reduce(
+    const doubtful = this.#doubtfulShards.size > 0 ? [...this.#kept.values()] : []
+    return [...doubtful, ...this.#inDoubt, ...this.#inherited].reduce(
       (least, { oldestAt }) => Math.min(least, oldestAt),
       Infinity,
     )
@@ -149,11 +149,11 @@ export class ShippedSegments {
       const startedAt = await onShard(this.#options.clickhouse, shard, () =>
         startOf(this.#shards[shard]!),
       )
-      const known = this.#startedAt[shard]
+      const previous = this.#startedAt[shard]
       this.#startedAt[shard] = startedAt
       this.#doubtfulShards.delete(shard)
       // ClickHouse rounds both times to the second.
-      if (known !== undefined && startedAt > known + 1) haveRestarted = true
+      if (previous !== undefined && startedAt > previous + 1) haveRestarted = true
     }
     const outcomes = await Promise.allSettled(shards.map(check))
     if (haveRestarted) {
@@ -218,7 +218,7 @@ export class ShippedSegments {
     const { clickhouse, partition, table } = this.#options
     const { payloads } = await partition.consume(position, Buffer.allocUnsafeSlow)
     const missing = await Promise.all(
-      partsOfBatch(clickhouse, table, payloads).map((part) =>
+      shardPartsOf(clickhouse, table, payloads).map((part) =>
         onShard(clickhouse, part.shard, () =>
           withoutStoredLines(part.clickhouse, part.table, part.payloads),
         ),

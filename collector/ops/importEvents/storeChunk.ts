@@ -6,8 +6,8 @@ import { hashId } from '../../ingest/shipper/bloomFilter.ts'
 import {
   insertBatch,
   isBeingInserted,
-  partsOfBatch,
   queryIdOf,
+  shardPartsOf,
 } from '../../ingest/shipper/insert.ts'
 import type { ShipLeases } from '../../ingest/shipper/shipLeases.ts'
 import { idWordsAt, nextLineAt } from '../../ingest/spool/rowFields.ts'
@@ -187,7 +187,7 @@ async function insertMissing(
     },
     {
       name,
-      parts: partsOfBatch(deps.clickhouse, 'events', payloads),
+      parts: shardPartsOf(deps.clickhouse, 'events', payloads),
       token: randomUUID(),
       rows,
       oldestAt: receivedMillis,
