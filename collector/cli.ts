@@ -192,14 +192,14 @@ function addIngest(program: Command): void {
     .command('list')
     .description('list the rows and the reasons')
     .action(async () => {
-      const { listDeadLetters } = await import('./ingest/shipper/deadLetterCommands.ts')
+      const { listDeadLetters } = await import('./ingest/shipper/deadLetters.ts')
       listDeadLetters(readConfig(process.env).dataDir)
     })
   deadLetters
     .command('replay')
     .description('insert them again after a fix; removes rows that ClickHouse accepts')
     .action(async () => {
-      const { replayRefused } = await import('./ingest/shipper/deadLetterCommands.ts')
+      const { replayRefused } = await import('./ingest/shipper/deadLetters.ts')
       await replayRefused(openStore, readConfig(process.env).dataDir)
     })
 

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import { openNatsShipping } from '../ingest/nats/natsShipping.ts'
 import type { ShipObserver } from '../ingest/shipper/shipper.ts'
 import { openShippers, recoverSpool } from '../ingest/shipper/shippers.ts'
-import { spoolParts, tableDirectories } from '../ingest/spool/layout.ts'
+import { tableDirectories, workerDirectories } from '../ingest/spool/layout.ts'
 import { openForShipping } from '../platform/clickhouse/cluster.ts'
 import { lockDirectory } from '../platform/localStores/lock.ts'
 import { openLog } from '../platform/log.ts'
@@ -27,7 +27,7 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
   const directory = resolve(given)
   const inside = join(directory, 'spool')
   const spool = existsSync(inside) ? inside : directory
-  const parts = spoolParts(spool).filter((part) => tableDirectories(part).length > 0)
+  const parts = workerDirectories(spool).filter((part) => tableDirectories(part).length > 0)
   if (parts.length === 0) throw new StartError(`${directory} contains no spool`)
   const lock = await lockDirectory(directory, 0)
   await withServers(config, async ({ clickhouse: address, postgresUrl }) => {

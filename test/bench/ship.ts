@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { knownDevice } from '../../collector/ingest/normalize/device.ts'
+import { cachedDevice } from '../../collector/ingest/normalize/device.ts'
 import { eventRow, sharedMembers } from '../../collector/ingest/normalize/eventRow.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { ShipLeases } from '../../collector/ingest/shipper/shipLeases.ts'
@@ -91,7 +91,7 @@ function makeSegment(): Segment {
       pixelId: randomUUID(),
       cookieId: randomUUID(),
       clientIp: '203.0.113.7',
-      deviceMembers: knownDevice(chrome).members,
+      deviceMembers: cachedDevice(chrome).members,
       receivedMillis: now,
       clockCorrectionMs: 0,
     })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { knownDevice } from '../../collector/ingest/normalize/device.ts'
+import { cachedDevice } from '../../collector/ingest/normalize/device.ts'
 import { eventRow, sharedMembers } from '../../collector/ingest/normalize/eventRow.ts'
 import type { Demo } from '../../collector/ops/demo/demo.ts'
 import { beaconOf, chrome, customEvent, postBeacon, readEvent, readRows } from '../harness/api.ts'
@@ -99,7 +99,7 @@ function rowOf(demo: Demo): { eventId: string; row: string } {
     pixelId: demo.pixel_id,
     cookieId: randomUUID(),
     clientIp: '203.0.113.7',
-    deviceMembers: knownDevice(chrome).members,
+    deviceMembers: cachedDevice(chrome).members,
     receivedMillis: now,
     clockCorrectionMs: 0,
   })

@@ -8,7 +8,7 @@ import {
   recoverSpool,
   type SegmentShippers,
 } from '../../collector/ingest/shipper/shippers.ts'
-import { spoolParts, unknownFiles } from '../../collector/ingest/spool/layout.ts'
+import { unknownFiles, workerDirectories } from '../../collector/ingest/spool/layout.ts'
 import { Spool, SpoolUnavailable } from '../../collector/ingest/spool/spool.ts'
 import { oldestWaitingAt } from '../../collector/ingest/spool/waiting.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
@@ -87,7 +87,7 @@ test('the spools of all workers are read, and unknown contents are reported', as
   const spool = join(directory, 'spool')
   expect(unknownFiles(spool).sort()).toEqual([later, stranger].sort())
   expect(oldestWaitingAt(spool)).toBeLessThan(Date.now())
-  for (const part of spoolParts(spool)) recoverSpool(part, shippers, true)
+  for (const part of workerDirectories(spool)) recoverSpool(part, shippers, true)
   await areShipped()
   expect(await storedIds(clickhouse)).toEqual([...first, ...second, ...open].sort())
   const count = async (table: string) =>

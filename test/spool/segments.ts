@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { knownDevice } from '../../collector/ingest/normalize/device.ts'
+import { cachedDevice } from '../../collector/ingest/normalize/device.ts'
 import { eventRow, sharedMembers } from '../../collector/ingest/normalize/eventRow.ts'
 import type { ValidEvent } from '../../collector/ingest/normalize/validateEvent.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
@@ -14,7 +14,7 @@ const context = {
   pixelId: randomUUID(),
   cookieId: randomUUID(),
   clientIp: '127.0.0.1',
-  deviceMembers: knownDevice('test').members,
+  deviceMembers: cachedDevice('test').members,
   clockCorrectionMs: 0,
 }
 

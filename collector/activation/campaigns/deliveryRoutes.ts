@@ -6,7 +6,7 @@ import type { Principal } from '../../api/access/principal.ts'
 import { Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { itemErrorMembers } from '../../api/http/itemErrors.ts'
 import { validatorCompiler } from '../../api/http/validation.ts'
-import { toServiceUnavailable } from '../../ingest/log/toServiceUnavailable.ts'
+import { orServiceUnavailable } from '../../ingest/log/eventLog.ts'
 import { acceptedEvents } from '../../platform/metrics.ts'
 import { isSimulated } from '../../platform/postgres/simulation.ts'
 import { ProjectQuery, tags } from './campaignSchemas.ts'
@@ -100,7 +100,7 @@ async function deliver(
     const some = valid.slice(from, from + rowsAtOnce)
     const receivedMillis = log.receive()
     const context = { organizationId: of.organizationId, receivedMillis, locate }
-    await toServiceUnavailable(
+    await orServiceUnavailable(
       log.append(
         some.map((one) => deliveryRow(one, context)),
         receivedMillis,

@@ -1,4 +1,4 @@
-import { knownDevice, membersWithoutBrowser } from '../../ingest/normalize/device.ts'
+import { cachedDevice, membersWithoutBrowser } from '../../ingest/normalize/device.ts'
 import { eventRow, sharedMembers } from '../../ingest/normalize/eventRow.ts'
 import type { Locate } from '../../ingest/normalize/location.ts'
 import { storedIp } from '../../ingest/normalize/storedIp.ts'
@@ -24,7 +24,7 @@ export function deliveryRow(
 ): string {
   const { event_type, spend, tsMillis, page_url, user_agent, client_ip } = delivery
   // An empty text is treated as a missing one.
-  const device = user_agent ? knownDevice(user_agent).members : membersWithoutBrowser(null)
+  const device = user_agent ? cachedDevice(user_agent).members : membersWithoutBrowser(null)
   const event_id = delivery.event_id.toLowerCase()
   const campaign_id = delivery.campaign_id.toLowerCase()
   const shared = sharedMembers({

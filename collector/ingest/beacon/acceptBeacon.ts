@@ -2,15 +2,14 @@ import type { Counter } from 'prom-client'
 import type { BeaconReceipt, RejectedEvent } from '../../../schemas/beacon.ts'
 import { keylessAgeDaysMax } from '../../../schemas/eventAge.ts'
 import type { IgnoreSetting } from '../../../schemas/ignored.ts'
-import { ApiError, notFound, pixelInactive } from '../../api/http/errors.ts'
 import {
   acceptedEvents,
   droppedBotEvents,
   droppedOptOutEvents,
   ignoredEvents,
 } from '../../platform/metrics.ts'
-import { toServiceUnavailable } from '../log/toServiceUnavailable.ts'
-import { knownDevice, serverDevice } from '../normalize/device.ts'
+import { orServiceUnavailable } from '../log/eventLog.ts'
+import { cachedDevice, serverDevice } from '../normalize/device.ts'
 import { type BeaconContext, clockCorrectionMs, sharedMembers } from '../normalize/eventRow.ts'
 import { preferredLanguage } from '../normalize/language.ts'
 import type { Locate } from '../normalize/location.ts'
@@ -18,16 +17,20 @@ import type { Person } from '../normalize/normalize.ts'
 import { storedIp } from '../normalize/storedIp.ts'
 import { eventAgeDaysMax, type Fault } from '../normalize/validateEvent.ts'
 import type { EventLogs } from '../spool/spools.ts'
-import { acceptEvent, type BeaconParts } from './acceptEvent.ts'
-import type { Envelope } from './beacon.ts'
+import { acceptEvent, dropped, type StepContext } from './acceptEvent.ts'
+import type { BeaconRequest, Envelope } from './beacon.ts'
 import type { RecordRefusal } from './beaconRefusals.ts'
-import type { BeaconRequest } from './beaconRequest.ts'
-import { type ClientInfo, clientInfoOf, type VerifiesBackend } from './clientInfo.ts'
+import {
+  type ClientInfo,
+  clientInfoOf,
+  requireAllowedOrigin,
+  type VerifiesBackend,
+} from './clientInfo.ts'
 import { linkRow } from './identityLinks.ts'
 import { findIgnored, type Ignored, type IgnoredTrafficRegistry } from './ignoredTraffic.ts'
 import type { IdentifyLimit, IngestLimits } from './ingestLimits.ts'
 import type { OptOuts } from './optOutRegistry.ts'
-import type { Pixel, PixelRegistry } from './pixelRegistry.ts'
+import { activePixel, type Pixel, type PixelRegistry } from './pixelRegistry.ts'
 import { rejectedEntry, rejectedRow } from './rejected.ts'
 import type { TrackingPlanRegistry } from './trackingPlans.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
@@ -55,15 +58,7 @@ export interface AcceptedBeacon {
 
 /**
  * Accepts a beacon. All ways in call it: fastPath.ts, beaconRoutes.ts, resendRoute.ts and
- * segment/segmentRoutes.ts. Its steps:
- *
- *   1. Who sends: the pixel, a verified back end or a browser, the origin, the rate limit of the address.
- *   2. The time of receipt. From here to step 6 only memory is used: the spool refuses rows that took long.
- *   3. The columns that all rows of the beacon share.
- *   4. Rows: each event is accepted, rejected, or ignored by a setting of the project; an identity becomes a link.
- *   5. Nothing is kept of a visitor who has opted out, nor of a bot if the pixel drops bots.
- *   6. The rate limit of the pixel counts the events to store.
- *   7. The logs keep all rows; the promise resolves when they are durable.
+ * segment/segmentRoutes.ts. acceptEvent.ts lists the steps of each event.
  *
  * `verifiesBackend` is given when the request has a key, and decides whether the key is valid for the pixel. Throws 404
  * "pixel not found", 403 "pixel inactive" or "origin not allowed", 429 "rate_limited", and 503 "busy". After 503 the
@@ -75,17 +70,65 @@ export async function acceptBeacon(
   envelope: Envelope,
   verifiesBackend?: (pixel: Pixel) => Promise<boolean>,
 ): Promise<AcceptedBeacon> {
-  const pixel = activePixel(deps.pixels, envelope.pixel_id)
+  const sender = await identifySender(deps, request, envelope, verifiesBackend)
+  await admitSender(deps, request, envelope, sender)
+  const beacon = openBeacon(deps, request, envelope, sender)
+  const rows = await acceptEvents(deps, beacon)
+  const dropReason = findDropReason(deps, beacon, rows)
+  if (dropReason) dropReason.dropped.inc(rows.events.length)
+  else await storeRows(deps, beacon, rows)
+  return { receipt: receiptOf(beacon, rows, dropReason), visitor: beacon.visitor }
+}
+
+/** The pixel of a beacon, and the browser or back end that sent it. */
+interface BeaconSender {
+  pixel: Pixel
+  clientInfo: ClientInfo
+}
+
+async function identifySender(
+  { pixels }: BeaconDeps,
+  request: BeaconRequest,
+  envelope: Envelope,
+  verifiesBackend: ((pixel: Pixel) => Promise<boolean>) | undefined,
+): Promise<BeaconSender> {
+  const pixel = activePixel(pixels, envelope.pixel_id)
   const isVerifiedBackend = verifiesBackend !== undefined && (await verifiesBackend(pixel))
-  const clientInfo = clientInfoOf(request, envelope, isVerifiedBackend)
-  // A back end has no page, so it sends no origin.
-  if (!isVerifiedBackend) {
-    requireAllowedOrigin(pixel, originOf(request))
-    await deps.limits.admit(clientInfo.ip, Math.max(1, envelope.events.length))
-  }
+  return { pixel, clientInfo: clientInfoOf(request, envelope, isVerifiedBackend) }
+}
+
+/** Verified back ends have no limit of their address and, without a page, no origin. */
+async function admitSender(
+  { limits }: BeaconDeps,
+  request: BeaconRequest,
+  { events }: Envelope,
+  { pixel, clientInfo }: BeaconSender,
+): Promise<void> {
+  if (clientInfo.isVerifiedBackend) return
+  requireAllowedOrigin(pixel, request)
+  await limits.admit(clientInfo.ip, Math.max(1, events.length))
+}
+
+/** An admitted beacon with its time of receipt. */
+interface Beacon extends BeaconSender, StepContext {
+  envelope: Envelope
+  visitor: Visitor
+  isBot: boolean
+}
+
+/**
+ * Sets the time of receipt. Await no store and no timer between this call and the `append` of storeRows, because the
+ * spool refuses late rows.
+ */
+function openBeacon(
+  deps: BeaconDeps,
+  request: BeaconRequest,
+  envelope: Envelope,
+  { pixel, clientInfo }: BeaconSender,
+): Beacon {
+  const { isVerifiedBackend } = clientInfo
   const namesNoBrowser = isVerifiedBackend && envelope.user_agent === undefined
-  const device = (namesNoBrowser ? serverDevice : knownDevice)(clientInfo.userAgent)
-  // Await no store and no timer between this call and `append`, because the spool refuses late rows.
+  const device = (namesNoBrowser ? serverDevice : cachedDevice)(clientInfo.userAgent)
   const receivedMillis = deps.logs.events.receive()
   const visitor = visitorOf(
     request,
@@ -94,47 +137,36 @@ export async function acceptBeacon(
     { cookieId: envelope.cookie_id, consent: envelope.consent },
     deps.salt.current(),
   )
-  const parts = beaconParts(deps, request, {
+  const context: BeaconContext = {
+    organizationId: pixel.organizationId,
+    projectId: pixel.projectId,
+    pixelId: pixel.pixelId,
+    cookieId: visitor.cookieId,
+    clientIp: storedIp(clientInfo.ip, pixel.settings.ip, visitor.consented),
+    deviceMembers: `${device.members},${deps.locate(clientInfo.ip)},${languageMember(request)}`,
+    receivedMillis,
+    clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
+  }
+  const rules = deps.ignoredTraffic.rulesOf(pixel.projectId)
+  return {
     pixel,
     clientInfo,
-    device,
-    visitor,
     envelope,
-    receivedMillis,
-  })
-  const rules = deps.ignoredTraffic.rulesOf(pixel.projectId)
-  const ignored = (rules && findIgnored(rules, request, clientInfo, envelope)) ?? null
-  const rows = await rowsOf(envelope, ignored, parts, (person) =>
-    linkRow(person, pixel, parts.context, () => deps.identifyLimit(clientInfo.ip)),
-  )
-
-  const dropReason = findDropReason(deps, pixel, device.isBot, [visitor.cookieId, ...rows.hems])
-  if (dropReason) {
-    dropReason.dropped.inc(rows.events.length)
-    // An opt-out is reported to back ends alone: anybody can send the id of a browser or a person.
-    const isReported = isVerifiedBackend || dropReason.code !== 'visitor_opted_out'
-    const { rejectedEvents: rejected, hemFault } = rows
-    const receipt = isReported
-      ? allRejected(visitor, envelope.events, dropReason)
-      : receiptOf(visitor, envelope, { rejected, hemFault, ignored, isVerifiedBackend })
-    return { receipt, visitor }
+    visitor,
+    isBot: device.isBot,
+    context,
+    sharedColumns: sharedMembers(context),
+    settings: pixel.settings,
+    ageDaysMax: isVerifiedBackend ? eventAgeDaysMax : keylessAgeDaysMax,
+    plan: deps.trackingPlans.planOf(pixel.projectId),
+    ignored: (rules && findIgnored(rules, request, clientInfo, envelope)) ?? null,
+    faults: envelope.faults,
+    reportUnexpected: (error) => request.log.error(error, 'an event that could not be read'),
   }
-
-  const { logs } = deps
-  if (rows.events.length > 0)
-    await deps.limits.countStored({ pixelId: pixel.pixelId, isVerifiedBackend }, rows.events.length)
-  const commits: Promise<void>[] = []
-  if (rows.events.length > 0) commits.push(logs.events.append(rows.events, receivedMillis))
-  if (rows.rejected.length > 0) commits.push(logs.rejected_events.append(rows.rejected))
-  if (rows.links.length > 0 && visitor.consented)
-    commits.push(logs.identity_links.append(rows.links))
-  if (ignored) commits.push(noteIgnored(deps, pixel, ignored))
-  await toServiceUnavailable<unknown>(commits.length === 1 ? commits[0]! : Promise.all(commits))
-  acceptedEvents.inc(rows.events.length)
-  const { rejectedEvents: rejected, hemFault } = rows
-  const receipt = receiptOf(visitor, envelope, { rejected, hemFault, ignored, isVerifiedBackend })
-  return { receipt, visitor }
 }
+
+const languageMember = ({ headers }: BeaconRequest): string =>
+  `"language":${JSON.stringify(preferredLanguage(headers['accept-language']))}`
 
 /** The rows of a beacon for each log, and the faults that its receipt reports. */
 interface BeaconRows {
@@ -148,17 +180,10 @@ interface BeaconRows {
   hemFault: Fault | null
 }
 
-/**
- * Converts the events of a beacon to rows, except those that the project ignores. `linkTo` makes the row that links the
- * visitor to a person, or returns why it cannot; an identify event is rejected with its link.
- */
-async function rowsOf(
-  { person, events, exactEvents, faults }: Envelope,
-  ignored: Ignored | null,
-  parts: BeaconParts,
-  linkTo: (person: Person) => Promise<string | Fault>,
-): Promise<BeaconRows> {
-  const { context } = parts
+/** Converts the events of a beacon to rows. An identify event is rejected with its link. */
+async function acceptEvents(deps: BeaconDeps, beacon: Beacon): Promise<BeaconRows> {
+  const { context, envelope, ignored } = beacon
+  const { person, events, exactEvents } = envelope
   const rows: BeaconRows = {
     events: [],
     rejected: [],
@@ -167,106 +192,42 @@ async function rowsOf(
     rejectedEvents: [],
     hemFault: null,
   }
-  const link = async (to: Person): Promise<Fault | null> => {
-    rows.hems.push(to.hem)
-    const made = await linkTo(to)
-    if (typeof made !== 'string') return made
-    rows.links.push(made)
-    return null
-  }
-  if (person && !ignored?.hem) rows.hemFault = await link(person)
+  if (person && !ignored?.hem) rows.hemFault = await linkPerson(deps, beacon, rows, person)
   if (person && rows.hemFault)
     rows.rejected.push(rejectedRow({ type: 'identify', hem: person.hem }, rows.hemFault, context))
   for (let index = 0; index < events.length; index++) {
-    if (ignored?.events.has(index)) continue
     const event = events[index]
-    // First checks the event with the digits of long integers as texts. If a schema requires a number there,
-    // this fails, and the original event is checked.
-    const exact = exactEvents && !faults?.has(index) && acceptEvent(exactEvents[index], parts, true)
-    const made =
-      faults?.get(index) ?? (exact && !('path' in exact) ? exact : acceptEvent(event, parts))
-    const fault = 'path' in made ? made : made.person && (await link(made.person))
+    const accepted = acceptEvent(event, exactEvents?.[index], beacon, index)
+    if (accepted === dropped) continue
+    const fault =
+      'path' in accepted
+        ? accepted
+        : accepted.person && (await linkPerson(deps, beacon, rows, accepted.person))
     if (fault) {
       rows.rejectedEvents.push(rejectedEntry(index, event, fault))
       rows.rejected.push(rejectedRow(event, fault, context))
-    } else if ('rows' in made) {
-      rows.events.push(...made.rows)
-      for (const { event, fault } of made.refused)
+    } else if ('rows' in accepted) {
+      rows.events.push(...accepted.rows)
+      for (const { event, fault } of accepted.refused)
         rows.rejected.push(rejectedRow(event, fault, context))
     }
   }
   return rows
 }
 
-/** Returns the common parts of a beacon's rows. */
-function beaconParts(
-  { locate, trackingPlans }: BeaconDeps,
-  request: BeaconRequest,
-  {
-    pixel,
-    clientInfo,
-    device,
-    visitor,
-    envelope,
-    receivedMillis,
-  }: {
-    pixel: Pixel
-    clientInfo: ClientInfo
-    device: ReturnType<typeof knownDevice>
-    visitor: Visitor
-    envelope: Envelope
-    receivedMillis: number
-  },
-): BeaconParts {
-  const context: BeaconContext = {
-    organizationId: pixel.organizationId,
-    projectId: pixel.projectId,
-    pixelId: pixel.pixelId,
-    cookieId: visitor.cookieId,
-    clientIp: storedIp(clientInfo.ip, pixel.settings.ip, visitor.consented),
-    deviceMembers: `${device.members},${locate(clientInfo.ip)},${languageMember(request)}`,
-    receivedMillis,
-    clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
-  }
-  return {
-    context,
-    sharedColumns: sharedMembers(context),
-    settings: pixel.settings,
-    plan: trackingPlans.planOf(pixel.projectId),
-    ageDaysMax: clientInfo.isVerifiedBackend ? eventAgeDaysMax : keylessAgeDaysMax,
-    reportUnexpected: (error) => request.log.error(error, 'an event that could not be read'),
-  }
+/** Links the visitor to a person. Returns the reason if it is refused. */
+async function linkPerson(
+  { identifyLimit }: BeaconDeps,
+  { pixel, context, clientInfo }: Beacon,
+  { hems, links }: BeaconRows,
+  person: Person,
+): Promise<Fault | null> {
+  hems.push(person.hem)
+  const link = await linkRow(person, pixel, context, () => identifyLimit(clientInfo.ip))
+  if (typeof link !== 'string') return link
+  links.push(link)
+  return null
 }
-
-/** Returns the response to a beacon whose rows are on disk. */
-function receiptOf(
-  { cookieId }: Visitor,
-  { events }: Envelope,
-  {
-    rejected,
-    hemFault,
-    ignored,
-    isVerifiedBackend,
-  }: {
-    rejected: RejectedEvent[]
-    hemFault: Fault | null
-    ignored: Ignored | null
-    isVerifiedBackend: boolean
-  },
-): BeaconReceipt {
-  const accepted = events.length - rejected.length - (ignored?.events.size ?? 0)
-  const receipt: BeaconReceipt = { cookie_id: cookieId, accepted, rejected }
-  if (hemFault) receipt.hem_rejected = hemFault
-  if (isVerifiedBackend) receipt.vouched = true
-  if (ignored) {
-    receipt.ignored = ignored.events.size
-    receipt.ignored_by = [...ignored.settings]
-  }
-  return receipt
-}
-
-const languageMember = ({ headers }: BeaconRequest): string =>
-  `"language":${JSON.stringify(preferredLanguage(headers['accept-language']))}`
 
 /** The reason to drop all events of a beacon, and the counter for it. */
 interface DropReason {
@@ -275,22 +236,39 @@ interface DropReason {
   dropped: Counter
 }
 
-/** Returns the reason to drop a beacon, including its rejected events; undefined if it may be stored. */
+/** Returns the reason to drop a beacon, including its rejected events; null if it may be stored. */
 function findDropReason(
   { optOuts }: BeaconDeps,
-  { organizationId, settings }: Pixel,
-  isBot: boolean,
-  ids: string[],
-): DropReason | undefined {
+  { pixel, isBot, visitor }: Beacon,
+  { hems }: BeaconRows,
+): DropReason | null {
   // First, so that the answer to a bot does not depend on opt-outs either.
-  if (isBot && settings.drop_bots) {
+  if (isBot && pixel.settings.drop_bots) {
     const message = 'must not be of a bot: this pixel drops them'
     return { code: 'bot_dropped', message, dropped: droppedBotEvents }
   }
-  if (optOuts.has(organizationId, ...ids)) {
+  if (optOuts.has(pixel.organizationId, visitor.cookieId, ...hems)) {
     const message = 'must not be of a visitor who has opted out'
     return { code: 'visitor_opted_out', message, dropped: droppedOptOutEvents }
   }
+  return null
+}
+
+/** Counts the events on the limit of the pixel, and stores all rows. Resolves when they are durable. */
+async function storeRows(deps: BeaconDeps, beacon: Beacon, rows: BeaconRows): Promise<void> {
+  const { logs, limits } = deps
+  const { pixel, clientInfo, context, ignored, visitor } = beacon
+  const { events, rejected, links } = rows
+  const { isVerifiedBackend } = clientInfo
+  if (events.length > 0)
+    await limits.countStored({ pixelId: pixel.pixelId, isVerifiedBackend }, events.length)
+  const commits: Promise<void>[] = []
+  if (events.length > 0) commits.push(logs.events.append(events, context.receivedMillis))
+  if (rejected.length > 0) commits.push(logs.rejected_events.append(rejected))
+  if (links.length > 0 && visitor.consented) commits.push(logs.identity_links.append(links))
+  if (ignored) commits.push(noteIgnored(deps, pixel, ignored))
+  await orServiceUnavailable<unknown>(commits.length === 1 ? commits[0]! : Promise.all(commits))
+  acceptedEvents.inc(events.length)
 }
 
 /** Counts the ignored events, and records which settings ignored them. */
@@ -311,37 +289,30 @@ const ignoredMessages: Record<IgnoreSetting, string> = {
   ignored_paths: 'The project ignores the path of the page that sent the events.',
 }
 
-const allRejected = (
-  { cookieId }: Visitor,
-  events: readonly unknown[],
-  { code, message }: DropReason,
-): BeaconReceipt => ({
-  cookie_id: cookieId,
-  accepted: 0,
-  rejected: events.map((event, index) => rejectedEntry(index, event, { path: '', message }, code)),
-})
-
-/** Returns the active pixel. Throws 404 "pixel not found", 403 "pixel inactive". */
-export function activePixel(pixels: PixelRegistry, pixelId: string): Pixel {
-  const pixel = pixels.get(pixelId)
-  if (!pixel) throw notFound.pixel()
-  if (!pixel.active) throw pixelInactive()
-  return pixel
-}
-
-function requireAllowedOrigin({ allowedOrigins }: Pixel, origin: string | null): void {
-  if (allowedOrigins.length > 0 && (origin === null || !allowedOrigins.includes(origin))) {
-    throw new ApiError(
-      403,
-      'origin not allowed',
-      `This pixel does not accept events from ${origin ?? 'an unknown origin'}. Add the origin to its allowed origins.`,
-    )
+/** Returns the response to a beacon that was dropped, or whose rows are on disk. */
+function receiptOf(
+  { visitor: { cookieId }, envelope: { events }, clientInfo, ignored }: Beacon,
+  { rejectedEvents: rejected, hemFault }: BeaconRows,
+  dropReason: DropReason | null,
+): BeaconReceipt {
+  const { isVerifiedBackend } = clientInfo
+  // An opt-out is reported to back ends alone: anybody can send the id of a browser or a person.
+  if (dropReason && (isVerifiedBackend || dropReason.code !== 'visitor_opted_out')) {
+    const { code, message } = dropReason
+    const fault = { path: '', message }
+    return {
+      cookie_id: cookieId,
+      accepted: 0,
+      rejected: events.map((event, index) => rejectedEntry(index, event, fault, code)),
+    }
   }
-}
-
-/** The page's origin: browsers send it with every POST; an image request has only a Referer. */
-export function originOf(request: Pick<BeaconRequest, 'headers'>): string | null {
-  const { origin, referer } = request.headers
-  if (origin !== undefined) return origin
-  return referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : null
+  const accepted = events.length - rejected.length - (ignored?.events.size ?? 0)
+  const receipt: BeaconReceipt = { cookie_id: cookieId, accepted, rejected }
+  if (hemFault) receipt.hem_rejected = hemFault
+  if (isVerifiedBackend) receipt.vouched = true
+  if (ignored) {
+    receipt.ignored = ignored.events.size
+    receipt.ignored_by = [...ignored.settings]
+  }
+  return receipt
 }

@@ -10,54 +10,37 @@ import {
   validateEvent,
 } from '../normalize/validateEvent.ts'
 import type { CompiledPlan, Violation } from '../plan/compilePlan.ts'
-
-/** The rows and the identity from one member of a beacon's `events`. */
-export interface AcceptedEvent {
-  /** Lines for the `events` table: the event and its derived events. */
-  rows: string[]
-  /** The person that the event names. */
-  person?: Person | undefined
-  /** Derived events that are invalid. */
-  refused: { event: NormalizedEvent; fault: Fault }[]
-}
+import type { Ignored } from './ignoredTraffic.ts'
 
 const dayMs = 86_400_000
 
-/**
- * Turns one member of a beacon's `events` into rows, or returns its fault. It never throws, so an error costs
- * this event alone; `reportUnexpected` gets errors that are faults of our own. `isExact`: its long integers are marked
- * texts (exactNumbers.ts). Its steps: findBadShape ▶ normalize ▶ validate each event ▶ eventRow.
- */
-export function acceptEvent(
-  sent: unknown,
-  { context, sharedColumns, settings, plan, ageDaysMax, reportUnexpected }: BeaconParts,
-  isExact = false,
-): AcceptedEvent | Fault {
-  try {
-    const badShape = findBadShape(sent)
-    if (badShape) return badShape
-    const normalized = normalize(sent, settings)
-    if ('path' in normalized) return normalized
-    const accepted: AcceptedEvent = { rows: [], person: normalized.person, refused: [] }
-    if (normalized.own) {
-      const own = validate(normalized.own, context, { ageDaysMax, isExact, plan })
-      if ('path' in own) return own
-      accepted.rows.push(rowOf(normalized.own, own, sharedColumns))
-    }
-    for (const event of normalized.derived) {
-      const checked = validate(event, context, { ageDaysMax, isExact })
-      if ('path' in checked) accepted.refused.push({ event, fault: checked })
-      else accepted.rows.push(rowOf(event, checked, sharedColumns))
-    }
-    return accepted
-  } catch (error) {
-    reportUnexpected(error)
-    return { path: '', message: 'must be an event that can be read' }
-  }
-}
+/** The steps of a member of a beacon's `events`, in order. */
+const memberSteps: readonly Step<Member>[] = [
+  dropIgnored,
+  rejectUnparsed,
+  rejectBadShape,
+  normalizeMember,
+  acceptOwnEvent,
+  acceptDerivedEvents,
+]
+
+/** The steps of each event that a member becomes, in order, once its schema accepts it. */
+const eventSteps: readonly Step<ValidDraft>[] = [
+  rejectUnplanned,
+  rejectOld,
+  restoreLongIntegers,
+  markViolation,
+  encodeRow,
+]
+
+/** Sets what later steps read and returns null, or ends the steps: with `dropped`, or with the fault of a rejected event. */
+type Step<T> = (subject: T, beacon: StepContext) => Fault | null
+
+/** The result for an event that a setting of the project ignores. It is not rejected, and no receipt shows this text. */
+export const dropped: Fault = { path: '', message: 'must not be of ignored traffic' }
 
 /** The common parts of a beacon's events. */
-export interface BeaconParts {
+export interface StepContext {
   context: BeaconContext
   /** The columns that all its rows have in common (sharedMembers). */
   sharedColumns: string
@@ -66,59 +49,195 @@ export interface BeaconParts {
   ageDaysMax: number
   /** The tracking plan of the project; undefined if it has none. */
   plan: CompiledPlan | undefined
+  /** The members that settings of the project ignore. */
+  ignored: Ignored | null
+  /** Faults that the parser of the body found, by index. */
+  faults: ReadonlyMap<number, Fault> | undefined
   reportUnexpected: (error: unknown) => void
 }
 
-interface Validated {
-  event: ValidEvent
-  tsMillis: number
+/** A member of a beacon's `events` between two steps. */
+interface Member {
+  readonly index: number
+  readonly sent: unknown
+  /** Whether its long integers are marked texts (exactNumbers.ts). */
+  readonly isExact: boolean
+  own: NormalizedEvent | undefined
+  derived: readonly NormalizedEvent[]
+  person: Person | undefined
+  /** Lines for the `events` table: the event and its derived events. */
+  readonly rows: string[]
+  readonly refused: RefusedEvent[]
 }
 
-function validate(
-  event: NormalizedEvent,
-  context: BeaconContext,
-  {
-    ageDaysMax,
-    isExact,
-    plan,
-  }: { ageDaysMax: number; isExact: boolean; plan?: CompiledPlan | undefined },
-): Validated | Fault {
-  // Schemas require numbers; the row stores the digits.
-  const valid = validateEvent(
-    isExact ? JSON.parse(unmarkLongIntegers(JSON.stringify(event))) : event,
-  )
-  if ('path' in valid) return valid
-  const violation =
-    plan && valid.event_type === 'custom' ? plan.violationOf(valid.event_data) : undefined
-  if (violation?.isRejected) return violation.fault
-  if (isExact) valid.event_data = event.event_data as ValidEvent['event_data']
-  if (plan && valid.event_type === 'custom')
-    valid.event_data = markedData(valid.event_data, violation)
-  const tsMillis = eventMillis(valid, context)
-  if (tsMillis < context.receivedMillis - ageDaysMax * dayMs) {
-    const message = `must be at most ${ageDaysMax} days ago`
-    const isKeyless = ageDaysMax === keylessAgeDaysMax
-    return {
-      path: '/event_data/timestamp',
-      message: isKeyless ? `${message}; older events need an API key of the project` : message,
-    }
+/** A derived event that is invalid. */
+interface RefusedEvent {
+  event: NormalizedEvent
+  fault: Fault
+}
+
+/** The rows and the identity from one member of a beacon's `events`. */
+export type AcceptedEvent = Readonly<Pick<Member, 'rows' | 'person' | 'refused'>>
+
+/**
+ * Turns one member of a beacon's `events` into rows. `exact` is the member with its long integers as marked texts, if it
+ * has any. If a schema requires a number there, the steps repeat with the original. It never throws, so an error costs
+ * this event alone; `reportUnexpected` gets errors that are faults of our own.
+ */
+export function acceptEvent(
+  sent: unknown,
+  exact: unknown,
+  beacon: StepContext,
+  index = 0,
+): AcceptedEvent | Fault {
+  if (exact) {
+    const accepted = runSteps(exact, true, beacon, index)
+    if ('rows' in accepted || accepted === dropped) return accepted
   }
-  return { event: valid, tsMillis }
+  return runSteps(sent, false, beacon, index)
+}
+
+function runSteps(
+  sent: unknown,
+  isExact: boolean,
+  beacon: StepContext,
+  index: number,
+): Member | Fault {
+  const member: Member = {
+    index,
+    sent,
+    isExact,
+    own: undefined,
+    derived: [],
+    person: undefined,
+    rows: [],
+    refused: [],
+  }
+  try {
+    for (const step of memberSteps) {
+      const end = step(member, beacon)
+      if (end) return end
+    }
+    return member
+  } catch (error) {
+    beacon.reportUnexpected(error)
+    return { path: '', message: 'must be an event that can be read' }
+  }
+}
+
+function dropIgnored({ index }: Member, { ignored }: StepContext): Fault | null {
+  return ignored?.events.has(index) ? dropped : null
+}
+
+function rejectUnparsed({ index }: Member, { faults }: StepContext): Fault | null {
+  return faults?.get(index) ?? null
+}
+
+function rejectBadShape({ sent }: Member): Fault | null {
+  return findBadShape(sent)
+}
+
+/** Sets the event of a complete or captured member, the events derived from it, and the person that it names. */
+function normalizeMember(member: Member, { settings }: StepContext): Fault | null {
+  const normalized = normalize(member.sent, settings)
+  if ('path' in normalized) return normalized
+  member.own = normalized.own
+  member.derived = normalized.derived
+  member.person = normalized.person
+  return null
+}
+
+function acceptOwnEvent(member: Member, beacon: StepContext): Fault | null {
+  return member.own ? addRow(member, member.own, beacon) : null
+}
+
+/** A derived event that is invalid does not affect the others. */
+function acceptDerivedEvents(member: Member, beacon: StepContext): null {
+  for (const event of member.derived) {
+    const fault = addRow(member, event, beacon)
+    if (fault) member.refused.push({ event, fault })
+  }
+  return null
+}
+
+/** A valid event of a member between two steps. */
+interface ValidDraft {
+  readonly event: ValidEvent
+  readonly source: NormalizedEvent
+  readonly isExact: boolean
+  /** Null without a plan, and for events that it does not describe: derived events and those of other types. */
+  readonly plan: CompiledPlan | null
+  violation: Violation | undefined
+  /** When it happened by our clock, epoch milliseconds. */
+  tsMillis: number
+  row: string
+}
+
+/** Adds the row of one event of a member. Returns the fault of a rejected event. */
+function addRow(member: Member, source: NormalizedEvent, beacon: StepContext): Fault | null {
+  const { isExact, own, rows } = member
+  // Schemas require numbers; the row stores the digits.
+  const event = validateEvent(
+    isExact ? JSON.parse(unmarkLongIntegers(JSON.stringify(source))) : source,
+  )
+  if ('path' in event) return event
+  const isPlanned = source === own && event.event_type === 'custom'
+  const draft: ValidDraft = {
+    event,
+    source,
+    isExact,
+    plan: (isPlanned && beacon.plan) || null,
+    violation: undefined,
+    tsMillis: 0,
+    row: '',
+  }
+  for (const step of eventSteps) {
+    const fault = step(draft, beacon)
+    if (fault) return fault
+  }
+  rows.push(draft.row)
+  return null
+}
+
+function rejectUnplanned(draft: ValidDraft): Fault | null {
+  draft.violation = draft.plan?.violationOf(draft.event.event_data)
+  return draft.violation?.isRejected ? draft.violation.fault : null
+}
+
+function rejectOld(draft: ValidDraft, { context, ageDaysMax }: StepContext): Fault | null {
+  draft.tsMillis = eventMillis(draft.event, context)
+  if (draft.tsMillis >= context.receivedMillis - ageDaysMax * dayMs) return null
+  const message = `must be at most ${ageDaysMax} days ago`
+  const isKeyless = ageDaysMax === keylessAgeDaysMax
+  return {
+    path: '/event_data/timestamp',
+    message: isKeyless ? `${message}; older events need an API key of the project` : message,
+  }
+}
+
+function restoreLongIntegers({ event, source, isExact }: ValidDraft): null {
+  if (isExact) event.event_data = source.event_data as EventData
+  return null
 }
 
 /** Adds the violation to the data of an event. A sender cannot set it. */
-function markedData(
-  { plan_violation: _, ...data }: ValidEvent['event_data'],
-  violation: Violation | undefined,
-): ValidEvent['event_data'] {
-  if (!violation) return data as ValidEvent['event_data']
-  const { path, message } = violation.fault
-  return { ...data, plan_violation: `${path}: ${message}` } as ValidEvent['event_data']
+function markViolation({ event, plan, violation }: ValidDraft): null {
+  if (!plan) return null
+  const { plan_violation: _, ...data } = event.event_data
+  if (violation) data.plan_violation = `${violation.fault.path}: ${violation.fault.message}`
+  event.event_data = data as EventData
+  return null
 }
 
-const rowOf = (
-  { referrer }: NormalizedEvent,
-  { event, tsMillis }: Validated,
-  sharedColumns: string,
-): string =>
-  eventRow(referrer === undefined ? event : { ...event, referrer }, sharedColumns, tsMillis)
+type EventData = ValidEvent['event_data']
+
+function encodeRow(draft: ValidDraft, { sharedColumns }: StepContext): null {
+  const { event, source, tsMillis } = draft
+  const { referrer } = source
+  draft.row = eventRow(
+    referrer === undefined ? event : { ...event, referrer },
+    sharedColumns,
+    tsMillis,
+  )
+  return null
+}

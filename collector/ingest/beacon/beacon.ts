@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders } from 'node:http'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { malformed } from '../../api/http/errors.ts'
 import { markLongIntegers } from '../normalize/exactNumbers.ts'
@@ -8,6 +9,28 @@ import { type Data, type Fault, isObject } from '../normalize/validateEvent.ts'
 /** Most events of one beacon. */
 export const beaconEventsMax = 500
 const timeCharsMax = 40
+
+/** The headers that identify the sender of a beacon and its page. */
+type BeaconHeader =
+  | 'user-agent'
+  | 'accept-language'
+  | 'cookie'
+  | 'origin'
+  | 'referer'
+  | 'sec-fetch-site'
+  | 'sec-gpc'
+  | 'dnt'
+  | 'x-forwarded-for'
+  | 'x-forwarded-proto'
+
+/** The parts of a request that acceptBeacon needs; Fastify's requests have them. */
+export interface BeaconRequest {
+  headers: { [Name in BeaconHeader]?: IncomingHttpHeaders[Name] }
+  /** The client's address, according to the last trusted proxy. */
+  ip: string
+  protocol: string
+  log: { error(error: unknown, message: string): void }
+}
 
 /** A beacon with a valid envelope, whose events are not checked yet. */
 export interface Envelope {

@@ -9,7 +9,7 @@ import type { EventLog } from '../log/eventLog.ts'
 import type { Pixel, PixelRegistry } from './pixelRegistry.ts'
 
 /** The errors of a complete beacon that its pixel's owner can fix. */
-const recorded = ['origin not allowed', 'pixel inactive', 'malformed']
+const recordedErrors = ['origin not allowed', 'pixel inactive', 'malformed']
 /** Limit in each worker, for each pixel and error: enough to see the cause, at any load. */
 const recordedPerMinute = 6
 const noCookie = '00000000-0000-0000-0000-000000000000'
@@ -31,7 +31,7 @@ export function createRecordRefusal(rejectedEvents: EventLog, log: WarnLog): Rec
     try {
       const cost = isIgnoreSetting(refusal) ? recordedPerMinute : 1
       await budget.consume(`${pixel.pixelId} ${refusal}`, cost)
-      if (recorded.includes(refusal))
+      if (recordedErrors.includes(refusal))
         log.warn(
           { pixel_id: pixel.pixelId, refusal },
           refusal === 'malformed' ? 'a beacon is malformed' : message,
@@ -47,7 +47,7 @@ export function createRecordRefusal(rejectedEvents: EventLog, log: WarnLog): Rec
 export function createNoteRefusal(pixels: PixelRegistry, recordRefusal: RecordRefusal) {
   return async (error: unknown, pixelId: string | undefined): Promise<void> => {
     refusedBeacons.inc({ error: error instanceof ApiError ? error.error : 'internal_error' })
-    if (!(error instanceof ApiError) || !recorded.includes(error.error)) return
+    if (!(error instanceof ApiError) || !recordedErrors.includes(error.error)) return
     const pixel = pixels.get(pixelId ?? '')
     if (pixel) await recordRefusal(pixel, error.error, error.message)
   }
@@ -57,10 +57,10 @@ const pixelIdMember = /"pixel_id"\s*:\s*"([\da-f-]{36})"/i
 
 /** Returns the pixel that a request names, even if the rest of its body is invalid. */
 export function pixelIdIn({ body, query }: FastifyRequest): string | undefined {
-  const named = Buffer.isBuffer(body)
+  const pixelId = Buffer.isBuffer(body)
     ? pixelIdMember.exec(body.toString('latin1'))?.[1]
     : (query as { pixel_id?: unknown }).pixel_id
-  return isUuid(named) ? named.toLowerCase() : undefined
+  return isUuid(pixelId) ? pixelId.toLowerCase() : undefined
 }
 
 const refusalRow = (pixel: Pixel, refusal: string, message: string): string =>

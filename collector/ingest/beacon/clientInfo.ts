@@ -4,8 +4,7 @@ import { type GuardDeps, identify } from '../../api/access/guard.ts'
 import { coversRole } from '../../api/access/permissions.ts'
 import { ApiError, malformed } from '../../api/http/errors.ts'
 import { wellFormed } from '../normalize/text.ts'
-import type { Envelope } from './beacon.ts'
-import type { BeaconRequest } from './beaconRequest.ts'
+import type { BeaconRequest, Envelope } from './beacon.ts'
 import type { Pixel } from './pixelRegistry.ts'
 
 /** The browser that sent a beacon, according to the connection or to a back end with a key. */
@@ -58,4 +57,24 @@ export function clientInfoOf(
     throw malformed('client_ip must be an IPv4 or IPv6 address.')
   if (typeof user_agent !== 'string') throw malformed('user_agent must be a string.')
   return { ip: client_ip, userAgent: wellFormed(user_agent), isVerifiedBackend }
+}
+
+/** Throws 403 "origin not allowed" for a page of an origin that the pixel does not list. */
+export function requireAllowedOrigin({ allowedOrigins }: Pixel, request: BeaconRequest): void {
+  if (allowedOrigins.length === 0) return
+  const origin = originOf(request)
+  if (origin === null || !allowedOrigins.includes(origin)) {
+    throw new ApiError(
+      403,
+      'origin not allowed',
+      `This pixel does not accept events from ${origin ?? 'an unknown origin'}. Add the origin to its allowed origins.`,
+    )
+  }
+}
+
+/** The page's origin: browsers send it with every POST; an image request has only a Referer. */
+export function originOf({ headers }: Pick<BeaconRequest, 'headers'>): string | null {
+  const { origin, referer } = headers
+  if (origin !== undefined) return origin
+  return referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : null
 }

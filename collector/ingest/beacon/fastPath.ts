@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener } from 'node:http'
 import proxyAddr from '@fastify/proxy-addr'
+import { beaconBytesMax } from '../../../schemas/beacon.ts'
+import { namesSeveralHosts } from '../../api/http/hostHeader.ts'
 import { ackSeconds, httpRequests, httpSeconds } from '../../platform/metrics.ts'
 import { acceptBeacon, type BeaconDeps } from './acceptBeacon.ts'
-import { parseBeacon } from './beacon.ts'
-import { type BeaconRequest, isPlainBeacon } from './beaconRequest.ts'
+import { type BeaconRequest, parseBeacon } from './beacon.ts'
 import { openTo } from './cors.ts'
 
 declare module 'node:http' {
@@ -52,10 +53,10 @@ export function beaconsBeforeRouter(
     ]
     if (visitor.setCookie) headers.push('Set-Cookie', visitor.setCookie)
     headers.push('Content-Length', String(Buffer.byteLength(body)))
-    const took = (performance.now() - arrivedAt) / 1000
+    const elapsedSeconds = (performance.now() - arrivedAt) / 1000
     requests.inc()
-    seconds.observe(took)
-    ackSeconds.observe(took)
+    seconds.observe(elapsedSeconds)
+    ackSeconds.observe(elapsedSeconds)
     return { headers, body }
   }
 
@@ -94,3 +95,19 @@ function createRequestOf(
     return { headers, ip: proxyAddr(request, isTrusted), protocol, log }
   }
 }
+
+/** The Content-Type of plain beacons. */
+const plainType = /^(?:text\/plain|application\/json)(?:;|$)/
+
+/**
+ * Whether a request is a beacon that does not need the router: not chunked, not compressed, without a key,
+ * with one host.
+ */
+const isPlainBeacon = ({ url, method, headers, rawHeaders }: IncomingMessage): boolean =>
+  url === '/e' &&
+  method === 'POST' &&
+  Number(headers['content-length']) <= beaconBytesMax &&
+  headers['content-encoding'] === undefined &&
+  headers['x-api-key'] === undefined &&
+  plainType.test(headers['content-type'] ?? '') &&
+  !namesSeveralHosts(rawHeaders)

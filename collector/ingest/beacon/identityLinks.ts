@@ -38,9 +38,9 @@ const missingSignature = 'is required: this pixel accepts only signed identify c
 /** Whether any of a pixel's secrets made this signature; it is compared in constant time. */
 function isSignature(signature: unknown, hem: string, secrets: readonly string[]): boolean {
   if (typeof signature !== 'string' || !/^[\da-f]{64}$/i.test(signature)) return false
-  const given = Buffer.from(signature, 'hex')
+  const signatureBytes = Buffer.from(signature, 'hex')
   return secrets.some((secret) =>
-    timingSafeEqual(given, createHmac('sha256', secret).update(hem).digest()),
+    timingSafeEqual(signatureBytes, createHmac('sha256', secret).update(hem).digest()),
   )
 }
 

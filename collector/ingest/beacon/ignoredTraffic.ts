@@ -2,13 +2,11 @@ import type { IgnoredTraffic, IgnoreSetting } from '../../../schemas/ignored.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { compileIgnoreRules, type IgnoreRules } from '../ignored/ignoreRules.ts'
 import { pageOf } from '../normalize/normalize.ts'
-import type { Envelope } from './beacon.ts'
-import type { BeaconRequest } from './beaconRequest.ts'
+import type { BeaconRequest, Envelope } from './beacon.ts'
 import type { ClientInfo } from './clientInfo.ts'
 import { pageRows } from './memoryTable.ts'
 import { openProjectSettings } from './projectSettings.ts'
 
-/** The ignored traffic of all projects. */
 export interface IgnoredTrafficRegistry {
   /** The rules of a project; undefined if it ignores nothing. */
   rulesOf(projectId: string): IgnoreRules | undefined
@@ -19,7 +17,6 @@ interface ProjectTraffic extends IgnoredTraffic {
   project_id: string
 }
 
-/** Opens the registry as openProjectSettings describes. */
 export async function openIgnoredTraffic(
   postgres: Postgres,
   url: string,
@@ -59,17 +56,18 @@ export function findIgnored(
 ): Ignored | undefined {
   const isNetwork = rules.ignoresAddress(ip)
   const settingOf = (url: unknown) => (isNetwork ? 'ignored_networks' : rules.settingOfPage(url))
-  const found: Ignored = { events: new Map(), hem: false, settings: new Set() }
+  const ignored: Ignored = { events: new Map(), hem: false, settings: new Set() }
   for (const [index, event] of events.entries()) {
     const setting = settingOf(pageOf(event))
     if (!setting) continue
-    found.events.set(index, setting)
-    found.settings.add(setting)
+    ignored.events.set(index, setting)
+    ignored.settings.add(setting)
   }
   if (person) {
     const setting = settingOf(headers.referer ?? headers.origin)
-    if (setting) found.settings.add(setting)
-    found.hem = setting !== undefined || (events.length > 0 && found.events.size === events.length)
+    if (setting) ignored.settings.add(setting)
+    ignored.hem =
+      setting !== undefined || (events.length > 0 && ignored.events.size === events.length)
   }
-  return found.settings.size > 0 ? found : undefined
+  return ignored.settings.size > 0 ? ignored : undefined
 }

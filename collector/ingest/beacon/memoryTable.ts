@@ -65,9 +65,9 @@ export async function openMemoryTable<T>(
     channel: source.name,
     loadEveryMs,
     restore() {
-      const kept = list.read()
-      for (const item of kept ?? []) items.set(keyOf(item), item)
-      return kept !== undefined || source.isEmptyWithoutCopy === true
+      const copied = list.read()
+      for (const item of copied ?? []) items.set(keyOf(item), item)
+      return copied !== undefined || source.isEmptyWithoutCopy === true
     },
     async load(step) {
       const unseen = new Set(items.keys())

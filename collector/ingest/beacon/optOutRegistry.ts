@@ -18,7 +18,6 @@ interface OptOut {
   cookie_id: string | null
 }
 
-/** Opens the registry like openMemoryTable. */
 export async function openOptOuts(
   postgres: Postgres,
   url: string,

@@ -12,6 +12,7 @@ import {
 } from '../../api/access/identifySecrets.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { serviceSecret } from '../../api/access/serviceSecret.ts'
+import { notFound, pixelInactive } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { openMemoryTable, pageRows } from './memoryTable.ts'
 
@@ -38,6 +39,14 @@ export interface PixelRegistry {
   close(): Promise<void>
 }
 
+/** Returns the active pixel. Throws 404 "pixel not found", 403 "pixel inactive". */
+export function activePixel(pixels: PixelRegistry, pixelId: string): Pixel {
+  const pixel = pixels.get(pixelId)
+  if (!pixel) throw notFound.pixel()
+  if (!pixel.active) throw pixelInactive()
+  return pixel
+}
+
 /** Selects all pixels except the sample's, whose id is public. */
 const selectPixels = `
   SELECT pixel_id, project_id, organization_id, active, allowed_origins, settings,
@@ -54,7 +63,6 @@ interface PixelRow extends SecretVersions {
   settings: Partial<PixelSettings & CollectorSettings>
 }
 
-/** Opens the registry like openMemoryTable. */
 export async function openPixelRegistry(
   postgres: Postgres,
   url: string,
@@ -77,8 +85,8 @@ export async function openPixelRegistry(
       },
       async readChanges(ids) {
         const items = await read('pixel_id = ANY($1)', [ids])
-        const found = new Set(items.map(({ pixelId }) => pixelId))
-        return { items, removed: ids.filter((id) => !found.has(id)) }
+        const existing = new Set(items.map(({ pixelId }) => pixelId))
+        return { items, removed: ids.filter((id) => !existing.has(id)) }
       },
     },
     copy,

@@ -42,8 +42,8 @@ export async function openProjectSettings<Stored extends { project_id: string },
       },
       async readChanges(ids) {
         const items = await read('project_id = ANY($1)', [ids])
-        const found = new Set(items.map(({ project_id }) => project_id))
-        return { items, removed: ids.filter((id) => !found.has(id)) }
+        const existing = new Set(items.map(({ project_id }) => project_id))
+        return { items, removed: ids.filter((id) => !existing.has(id)) }
       },
     },
     copy,
@@ -53,9 +53,9 @@ export async function openProjectSettings<Stored extends { project_id: string },
     of(projectId) {
       const stored = table.get(projectId)
       if (!stored) return undefined
-      const known = compiled.get(stored) ?? compile(stored)
-      compiled.set(stored, known)
-      return known
+      const settings = compiled.get(stored) ?? compile(stored)
+      compiled.set(stored, settings)
+      return settings
     },
     close: () => table.close(),
   }

@@ -16,7 +16,7 @@ export const rejectedEntry = (
 ): RejectedEvent => ({
   index,
   code,
-  event_id: givenText(event, 'event_id'),
+  event_id: textMember(event, 'event_id'),
   ...fault,
 })
 
@@ -29,8 +29,8 @@ export function rejectedRow(event: unknown, fault: Fault, context: BeaconContext
     project_id: context.projectId,
     pixel_id: context.pixelId,
     cookie_id: context.cookieId,
-    event_id: givenText(event, 'event_id'),
-    event_type: givenText(event, 'event_type') ?? givenText(event, 'type'),
+    event_id: textMember(event, 'event_id'),
+    event_type: textMember(event, 'event_type') ?? textMember(event, 'type'),
     path: fault.path.toWellFormed(),
     message: fault.message.toWellFormed(),
     event: jsonOf(event).slice(0, rejectedEventCharsMax).toWellFormed(),
@@ -50,7 +50,7 @@ function jsonOf(event: unknown): string {
 const dataMembers = new Set(
   Object.values(eventDataSchemas).flatMap(({ properties }) => Object.keys(properties)),
 )
-const knownParts = [
+const reportedParts = [
   'event_id',
   'event_type',
   'event_data',
@@ -65,11 +65,11 @@ function partOf({ path }: Fault): string {
   if (path.endsWith('/__proto__')) return '__proto__'
   const [part = '', member] = path.split('/', 3).slice(1)
   if (part === 'event_data' && member && dataMembers.has(member)) return `${part}/${member}`
-  return knownParts.includes(part) ? part : 'event'
+  return reportedParts.includes(part) ? part : 'event'
 }
 
 /** Returns a text member of an unchecked event. */
-function givenText(event: unknown, key: 'event_id' | 'event_type' | 'type'): string | null {
+function textMember(event: unknown, key: 'event_id' | 'event_type' | 'type'): string | null {
   const value = isObject(event) ? event[key] : undefined
   return typeof value === 'string' ? value.slice(0, 100).toWellFormed() : null
 }

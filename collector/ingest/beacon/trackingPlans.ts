@@ -3,7 +3,6 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { type CompiledPlan, compilePlan } from '../plan/compilePlan.ts'
 import { openProjectSettings } from './projectSettings.ts'
 
-/** The tracking plans of all projects. */
 export interface TrackingPlanRegistry {
   /** The plan of a project; undefined if it has none. */
   planOf(projectId: string): CompiledPlan | undefined
@@ -17,7 +16,6 @@ interface ProjectPlan extends TrackingPlan {
 /** Fewer rows than for other tables, because a plan may be large. */
 const pageRows = 20
 
-/** Opens the registry as openProjectSettings describes. */
 export async function openTrackingPlans(
   postgres: Postgres,
   url: string,

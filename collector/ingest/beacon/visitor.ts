@@ -4,7 +4,7 @@ import { isUuid } from '../../../schemas/uuid.ts'
 import { openDiskCache } from '../../platform/diskCache.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { uuidOfDigest } from '../../platform/uuidOfDigest.ts'
-import type { BeaconRequest } from './beaconRequest.ts'
+import type { BeaconRequest } from './beacon.ts'
 import type { ClientInfo } from './clientInfo.ts'
 import type { Pixel } from './pixelRegistry.ts'
 
@@ -93,7 +93,7 @@ const dayMs = 86_400_000
 /** Returns the day, UTC, counted from 1970. */
 const today = (): number => Math.floor(Date.now() / dayMs)
 
-interface KeptSalt {
+interface SaltCopy {
   day: number
   value: string
 }
@@ -104,14 +104,14 @@ interface KeptSalt {
  * that an id never exists for longer than a day.
  */
 export async function openDailySalt(postgres: Postgres, dataDir: string): Promise<DailySalt> {
-  const copy = openDiskCache<KeptSalt>(dataDir, 'daily_salt')
+  const copy = openDiskCache<SaltCopy>(dataDir, 'daily_salt')
   let salt = { day: -1, value: '', isShared: false }
 
-  const standIn = (day: number) => {
-    const kept = copy.read()
-    const value = kept?.day === day ? kept.value : randomBytes(32).toString('hex')
+  const useLocalSalt = (day: number) => {
+    const stored = copy.read()
+    const value = stored?.day === day ? stored.value : randomBytes(32).toString('hex')
     salt = { day, value, isShared: false }
-    if (kept?.day !== day) copy.write({ day, value })
+    if (stored?.day !== day) copy.write({ day, value })
   }
   const renew = async () => {
     const day = today()
@@ -130,7 +130,7 @@ export async function openDailySalt(postgres: Postgres, dataDir: string): Promis
       salt = { day, value: rows[0]!.salt, isShared: true }
       copy.write({ day, value: salt.value })
     } catch {
-      if (salt.day !== day) standIn(day)
+      if (salt.day !== day) useLocalSalt(day)
     }
   }
 
@@ -139,7 +139,7 @@ export async function openDailySalt(postgres: Postgres, dataDir: string): Promis
   timer.unref()
   return {
     current: () => {
-      if (salt.day !== today()) standIn(today())
+      if (salt.day !== today()) useLocalSalt(today())
       return salt.value
     },
     close: () => clearInterval(timer),

@@ -1,3 +1,5 @@
+import { busy } from '../../api/http/errors.ts'
+
 /**
  * The log in which acknowledged rows wait for ClickHouse. Collectors append to it, and shippers consume it. It is the
  * spool of a machine (spool/), or NATS JetStream for several machines (nats/).
@@ -30,6 +32,19 @@ export interface EventLog {
 /** Thrown by `append`: the caller must not acknowledge, and may try again later. */
 export class LogUnavailable extends Error {}
 
+const retrySeconds = 5
+
+/** Returns the result of `append`, or throws 503 "busy" if the log cannot store rows now. */
+export async function orServiceUnavailable<T>(appending: Promise<T>): Promise<T> {
+  try {
+    return await appending
+  } catch (error) {
+    if (error instanceof LogUnavailable)
+      throw busy('The collector cannot store more events now. Retry later.', retrySeconds)
+    throw error
+  }
+}
+
 /** The rows of a batch in the form that a shipper sends. */
 export interface ConsumedRows {
   /** JSONEachRow lines. */
@@ -58,7 +73,6 @@ export interface LogPartition {
   oldestAt(position: string): number
   /** Reads a batch into memory from `allocate`. */
   consume(position: string, allocate: (bytes: number) => Buffer): Promise<ConsumedRows>
-  /** Whether the batch was committed. */
   isCommitted(position: string): boolean
   /**
    * Records durably that ClickHouse has a batch. Resolves with the batch's new position, which is readable
@@ -90,7 +104,6 @@ export interface ShipLease {
   abandon(): void
 }
 
-/** Grants a shipper its leases. */
 export interface LeaseSource {
   /** Prefix of the names of all batches that other holders may be inserting. */
   readonly batchPrefix: string

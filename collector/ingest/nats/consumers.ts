@@ -114,8 +114,8 @@ export class Consumers {
   }
 
   #observerOf(table: SpooledTable): ShipObserver {
-    const known = this.#observers.get(table)
-    if (known) return known
+    const existing = this.#observers.get(table)
+    if (existing) return existing
     const observer = this.#options.observe(table)
     this.#observers.set(table, observer)
     return observer

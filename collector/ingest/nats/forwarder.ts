@@ -125,10 +125,10 @@ export class Forwarder implements SegmentShipper {
     const name = basename(path).replace(/\.[a-z]+$/, '')
     const lines = payloads.flatMap(splitLines).map((line) => line.toString())
     for (const { partition, subject } of streams) {
-      const own = lines.filter(
+      const ofPartition = lines.filter(
         (line) => table !== 'events' || partitionOf(line, streams.length) === partition,
       )
-      for (const message of messagesOf(own, subject, `${name}.${partition}`)) {
+      for (const message of messagesOf(ofPartition, subject, `${name}.${partition}`)) {
         if (this.#stopping.signal.aborted) throw new Error('the collector stops')
         positions[partition] = await publish(link, message, publishMs)
       }

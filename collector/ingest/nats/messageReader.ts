@@ -1,7 +1,6 @@
 import type { Consumer, JsMsg } from '@nats-io/jetstream'
 import type { NatsLink } from './natsLink.ts'
 
-/** A message of a stream. */
 export interface ReadMessage {
   seq: number
   record: Uint8Array
@@ -42,14 +41,14 @@ export class MessageReader {
       let isEmpty = true
       let isBusy = false
       let isSilent = false
-      const fetched = await consumer.fetch({ max_messages: fetchMessages, expires: fetchMs })
+      const messages = await consumer.fetch({ max_messages: fetchMessages, expires: fetchMs })
       // A request that a broken connection has lost gets no end.
       const guard = setInterval(() => {
         isSilent = !isBusy
-        if (isSilent) fetched.stop()
+        if (isSilent) messages.stop()
       }, silentMs)
       try {
-        for await (const message of fetched) {
+        for await (const message of messages) {
           // A message was lost on its way to us. The next consumer starts with it.
           if (isGap(message, this.#next)) {
             this.#drop()

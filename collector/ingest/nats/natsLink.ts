@@ -3,7 +3,6 @@ import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
 import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node'
 import { StartError } from '../../platform/startError.ts'
 
-/** A connection to NATS with JetStream's interfaces. */
 export interface NatsClient {
   readonly connection: NatsConnection
   readonly stream: JetStreamClient

@@ -261,11 +261,11 @@ export class NatsLog implements EventLog {
     while (!this.#positions && !this.#ending.signal.aborted) {
       try {
         const { manager } = await this.#options.link.ready()
-        const found = await Promise.all(
+        const infos = await Promise.all(
           this.#options.streams.map(({ name }) => infoOf(manager, name)),
         )
-        if (found.every((info) => info !== null))
-          this.#positions = found.map((info) => info!.state.last_seq)
+        if (infos.every((info) => info !== null))
+          this.#positions = infos.map((info) => info!.state.last_seq)
       } catch {
         // NATS is unavailable: the watermark waits.
       }

@@ -15,7 +15,6 @@ export interface NatsPartitionOptions {
   stream: string
   /** When NATS created the stream: a token must not repeat if the stream was deleted and created again. */
   streamCreated: string
-  /** Reads the records of messages again. */
   readAgain(first: number, last: number): Promise<Uint8Array[]>
   /** Records in PostgreSQL that ClickHouse has the messages after `from`, up to `to`. */
   commit(from: number, to: number): Promise<void>

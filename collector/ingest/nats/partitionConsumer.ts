@@ -278,7 +278,6 @@ interface Opened {
   checkedAt: number
 }
 
-/** Reads the records of messages again. */
 async function readRange(
   link: NatsLink,
   stream: string,
@@ -289,14 +288,15 @@ async function readRange(
   const reader = new MessageReader(link, stream, first)
   try {
     for (let next = first; next <= last; ) {
-      let got = 0
+      let received = 0
       for await (const { seq, record } of reader.read()) {
         next = seq + 1
         if (seq > last) break
-        got++
+        received++
         records.push(record)
       }
-      if (got === 0 && next <= last) throw new Error(`${stream} does not deliver message ${next}`)
+      if (received === 0 && next <= last)
+        throw new Error(`${stream} does not deliver message ${next}`)
     }
     return records
   } finally {

@@ -12,11 +12,10 @@ export interface PartitionLease {
   isHeld(): boolean
 }
 
-/** The report of a partition's owner. */
 export interface PartitionReport {
   /** When the first committed row that ClickHouse may have lost was received, epoch milliseconds; Infinity: none. */
   readonly doubtfulFrom: number
-  /** The start times of the servers that have all committed messages (shipper/verifiedStarts.ts); null: unknown. */
+  /** The start times of the servers that have all committed messages (shipper/shippedSegments.ts); null: unknown. */
   readonly starts: readonly number[] | null
 }
 
@@ -37,8 +36,8 @@ const consumerSeconds = 10
 
 interface Held {
   token: number
-  /** When PostgreSQL was last asked successfully, by performance.now(). */
-  heardAt: number
+  /** When PostgreSQL last confirmed the lease, by performance.now(). */
+  confirmedAt: number
 }
 
 /** The leases of one machine on partitions, in PostgreSQL: a few statements a second, however many events arrive. */
@@ -64,7 +63,7 @@ export class PartitionLeases {
 
   /** Renews all leases, with their reports; without one, that of the previous owner stays. Resolves with this machine’s share: how many partitions it should own. */
   async renew(reports: ReadonlyMap<string, PartitionReport>): Promise<number> {
-    const askedAt = performance.now()
+    const sentAt = performance.now()
     const held = [...this.#held]
     const { rows } = await this.#postgres.query<{ live: number; renewed: string[] | null }>(
       `WITH me AS (
@@ -102,16 +101,16 @@ export class PartitionLeases {
     )
     const { live, renewed } = rows[0]!
     for (const [stream, lease] of held) {
-      if (renewed?.includes(stream)) lease.heardAt = askedAt
+      if (renewed?.includes(stream)) lease.confirmedAt = sentAt
       else if (this.#held.get(stream) === lease) this.#held.delete(stream)
     }
     return Math.ceil(this.#streams.length / live)
   }
 
-  /** Acquires at most `most` partitions that no machine owns. */
-  async acquire(most: number): Promise<PartitionLease[]> {
-    if (most <= 0) return []
-    const askedAt = performance.now()
+  /** Acquires at most `limit` partitions that no machine owns. */
+  async acquire(limit: number): Promise<PartitionLease[]> {
+    if (limit <= 0) return []
+    const sentAt = performance.now()
     const { rows } = await this.#postgres.query<{
       stream: string
       token: number
@@ -126,16 +125,17 @@ export class PartitionLeases {
        SET owner = $3, token = p.token + 1, expires_at = clock_timestamp() + make_interval(secs => $4)
        FROM free WHERE p.stream = free.stream
        RETURNING p.stream, p.token::float8 AS token, free.was_owned`,
-      [this.#streams, most, this.#consumerId, leaseSeconds],
+      [this.#streams, limit, this.#consumerId, leaseSeconds],
     )
     return rows.map(({ stream, token, was_owned }) => {
-      const held: Held = { token, heardAt: askedAt }
+      const held: Held = { token, confirmedAt: sentAt }
       this.#held.set(stream, held)
       return {
         stream,
         token,
         mayOtherInsertsRun: was_owned,
-        isHeld: () => this.#held.get(stream) === held && performance.now() - held.heardAt < heldMs,
+        isHeld: () =>
+          this.#held.get(stream) === held && performance.now() - held.confirmedAt < heldMs,
       }
     })
   }
@@ -215,9 +215,9 @@ export async function readProgress(
      FROM event_log_partitions WHERE stream = ANY($1)`,
     [streams],
   )
-  const found = new Map(rows.map((row) => [row.stream, row]))
+  const rowOf = new Map(rows.map((row) => [row.stream, row]))
   return {
-    committed: streams.map((stream) => found.get(stream)?.committed ?? 0),
+    committed: streams.map((stream) => rowOf.get(stream)?.committed ?? 0),
     doubtfulFrom: rows.reduce(
       (least, { doubtful_from_ms }) => Math.min(least, doubtful_from_ms ?? Infinity),
       Infinity,

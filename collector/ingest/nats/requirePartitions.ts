@@ -18,15 +18,15 @@ export async function requirePartitions(postgres: Postgres, settings: NatsSettin
      SELECT partitions FROM first UNION ALL SELECT partitions FROM event_logs WHERE prefix = $1`,
     [prefix, partitions],
   )
-  const known = rows[0]?.partitions ?? partitions
-  if (known === partitions) return
-  if (known > partitions)
+  const recorded = rows[0]?.partitions ?? partitions
+  if (recorded === partitions) return
+  if (recorded > partitions)
     throw new StartError(
-      `FOOTFALL_LOG_PARTITIONS must not be less than ${known}, the number of partitions of the log (got ${partitions})`,
+      `FOOTFALL_LOG_PARTITIONS must not be less than ${recorded}, the number of partitions of the log (got ${partitions})`,
     )
-  if (!(await isEmpty(postgres, { ...settings, partitions: known })))
+  if (!(await isEmpty(postgres, { ...settings, partitions: recorded })))
     throw new StartError(
-      `FOOTFALL_LOG_PARTITIONS can grow from ${known} to ${partitions} when all messages are consumed. Start with ${known}, then stop all collectors in order.`,
+      `FOOTFALL_LOG_PARTITIONS can grow from ${recorded} to ${partitions} when all messages are consumed. Start with ${recorded}, then stop all collectors in order.`,
     )
   await postgres.query(
     'UPDATE event_logs SET partitions = $2 WHERE prefix = $1 AND partitions < $2',

@@ -20,7 +20,6 @@ const duplicateWindowNs = 120 * 1e9
 export const partitionCount = (table: SpooledTable, { partitions }: NatsSettings): number =>
   table === 'events' ? partitions : 1
 
-/** Returns the streams of a table, by partition. */
 export const streamsOf = (table: SpooledTable, settings: NatsSettings): LogStream[] =>
   Array.from({ length: partitionCount(table, settings) }, (_, partition) => ({
     table,
@@ -56,10 +55,10 @@ export async function ensureStreams(
   settings: NatsSettings,
 ): Promise<void> {
   for (const { name, subject } of allStreams(settings)) {
-    const found = await infoOf(manager, name)
-    if (found && found.config.num_replicas !== settings.replicas)
+    const info = await infoOf(manager, name)
+    if (info && info.config.num_replicas !== settings.replicas)
       await manager.streams.update(name, { num_replicas: settings.replicas })
-    if (found) continue
+    if (info) continue
     await manager.streams.add({
       name,
       subjects: [subject],

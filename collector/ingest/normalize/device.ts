@@ -18,21 +18,21 @@ const userAgentCharsMax = 1024
 /** Size of keys and values, UTF-16. */
 const cacheBytesMax = 8 * 1024 * 1024
 
-interface KnownDevice {
+interface CachedDevice {
   isBot: boolean
   /** The device columns as JSON members without braces, for rows: `"user_agent":"…","browser":…`. */
   members: string
 }
 
 /** Parsed user agents. */
-const cache = new Map<string, KnownDevice>()
+const cache = new Map<string, CachedDevice>()
 let cacheBytes = 0
 
 /** Returns the row members of a user agent, and whether it is a bot's. */
-export function knownDevice(userAgent: string): KnownDevice {
+export function cachedDevice(userAgent: string): CachedDevice {
   const text = userAgent.slice(0, userAgentCharsMax)
-  const known = cache.get(text)
-  if (known) return known
+  const cached = cache.get(text)
+  if (cached) return cached
   const device = readDevice(text)
   const fresh = { isBot: device.is_bot, members: JSON.stringify(device).slice(1, -1) }
   cache.set(text, fresh)
@@ -50,9 +50,9 @@ export function knownDevice(userAgent: string): KnownDevice {
  * Returns the device of a beacon in which a verified back end names no visitor's browser. A program of the customer is
  * not a bot, whatever its HTTP library is called. A back end that passes on the visitor's header has the visitor's device.
  */
-export function serverDevice(userAgent: string): KnownDevice {
-  const known = knownDevice(userAgent)
-  if (!known.isBot) return known
+export function serverDevice(userAgent: string): CachedDevice {
+  const cached = cachedDevice(userAgent)
+  if (!cached.isBot) return cached
   const text = userAgent.slice(0, userAgentCharsMax).toWellFormed()
   return { isBot: false, members: membersWithoutBrowser(text || null) }
 }
@@ -61,11 +61,10 @@ export function serverDevice(userAgent: string): KnownDevice {
 export const membersWithoutBrowser = (userAgent: string | null): string =>
   `"user_agent":${JSON.stringify(userAgent)},"device_type":null,"is_bot":false`
 
-const bytesOf = (userAgent: string, { members }: KnownDevice): number =>
+const bytesOf = (userAgent: string, { members }: CachedDevice): number =>
   2 * (userAgent.length + members.length)
 
-/** Returns the size of the cache in bytes. */
-export const knownDeviceBytes = (): number => cacheBytes
+export const cachedDeviceBytes = (): number => cacheBytes
 
 /** Parses a User-Agent header. An empty one is a bot's, because every browser sends one. */
 export function readDevice(userAgent: string): Device {

@@ -69,7 +69,7 @@ export function eventRow(event: RowEvent, shared: string, tsMillis: number): str
   const pageReferrer = isText(referrer) ? referrer : event.referrer
   return (
     `{"event_id":"${event.event_id}","ts_millis":${tsMillis},${shared}"event_type":"${event.event_type}",` +
-    placeMembers(url) +
+    pageMembers(url) +
     `"referrer_url":${columnText(pageReferrer || null)},${sizeMembers(screen, viewport)}` +
     `"event_data":${eventData}}`
   )
@@ -85,22 +85,22 @@ function widthMember(name: string, size: unknown): string {
 }
 
 /** Columns of pages by URL, cached because a site's events repeat few URLs. */
-const places = new Map<string | null, string>()
-let placesChars = 0
-const placesCharsMax = 4 * 1024 * 1024
+const pageColumns = new Map<string | null, string>()
+let pageColumnsChars = 0
+const pageColumnsCharsMax = 4 * 1024 * 1024
 
-function placeMembers(url: string | null): string {
-  const known = places.get(url)
-  if (known !== undefined) return known
-  const { host, path } = placeOf(url)
+function pageMembers(url: string | null): string {
+  const cached = pageColumns.get(url)
+  if (cached !== undefined) return cached
+  const { host, path } = hostAndPathOf(url)
   const members = `"page_url":${columnText(url)},"page_host":${columnText(host)},"page_path":${columnText(path)},`
-  placesChars += (url?.length ?? 0) + members.length
+  pageColumnsChars += (url?.length ?? 0) + members.length
   // The cache is full: common values return at once.
-  if (placesChars > placesCharsMax) {
-    places.clear()
-    placesChars = 0
+  if (pageColumnsChars > pageColumnsCharsMax) {
+    pageColumns.clear()
+    pageColumnsChars = 0
   }
-  places.set(url, members)
+  pageColumns.set(url, members)
   return members
 }
 
@@ -111,7 +111,7 @@ const columnText = (text: string | null): string =>
 const absoluteUrl = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)/i
 
 /** Returns host (with port) and path of a page URL; null if it has none. */
-function placeOf(url: string | null): { host: string | null; path: string | null } {
+function hostAndPathOf(url: string | null): { host: string | null; path: string | null } {
   const match = url === null ? null : absoluteUrl.exec(url)
   return match
     ? { host: match[1]!.toLowerCase() || null, path: match[2] || '/' }

@@ -38,8 +38,8 @@ export function openLocate(file: string | null): Locate {
   const reader = open(file ?? createRequire(import.meta.url).resolve(ownDatabase))
   const cache = new Map<string, string>()
   return (address) => {
-    const known = cache.get(address)
-    if (known !== undefined) return known
+    const cached = cache.get(address)
+    if (cached !== undefined) return cached
     const plain = withoutMapping(address)
     const fresh = locationMembers(locationIn(isIP(plain) ? reader.get(plain) : null))
     // The cache is full, so the oldest entry is evicted. Common addresses return at once.

@@ -28,7 +28,7 @@ export interface NormalizedEvent {
 }
 
 /** The result of one member of a beacon's `events`. */
-export interface Meaning {
+export interface NormalizedMember {
   /** The event itself; absent for valid members without an event: an identify, the sound of audio. */
   own?: NormalizedEvent
   /** The events derived from it. */
@@ -43,13 +43,13 @@ export interface Meaning {
  * event and those derived from it. These are a search from a page view or a form, and a download or a marked
  * element's own event from a click. The schemas validate them later.
  */
-export function normalize(event: unknown, settings: PixelSettings): Meaning | Fault {
+export function normalize(event: unknown, settings: PixelSettings): NormalizedMember | Fault {
   if (!isObject(event)) return { path: '', message: 'must be an object' }
   if (isComplete(event)) return complete(event, settings)
   const { type, id, referrer, event_type: _none, ...captured } = event
   if (typeof type !== 'string' || !isCapturedType(type))
     return { path: '/type', message: `must be one of ${Object.keys(eventTypeOf).join(', ')}` }
-  if (type === 'identify') return identified(captured)
+  if (type === 'identify') return normalizeIdentify(captured)
 
   // A URL that is too long is truncated, because the event is more important than the end of its URL.
   const url = urlOf(captured.url) ?? captured.url
@@ -58,7 +58,7 @@ export function normalize(event: unknown, settings: PixelSettings): Meaning | Fa
   const ownType = eventTypeOf[type]
   const events: NormalizedEvent[] = []
   for (const [event_type, data] of Object.entries(parts)) {
-    if (!data && event_type === ownType) return saysTooLittle[type]!
+    if (!data && event_type === ownType) return missingContent[type]!
     if (!data) continue
     const event_data = stripSecrets({ url, ...data, timestamp: at }, settings)
     events.push({
@@ -83,13 +83,16 @@ export function pageOf(event: unknown): unknown {
   return isObject(event.event_data) ? event.event_data.url : undefined
 }
 
-function complete({ event_id, event_type, event_data }: Data, settings: PixelSettings): Meaning {
+function complete(
+  { event_id, event_type, event_data }: Data,
+  settings: PixelSettings,
+): NormalizedMember {
   if (isObject(event_data)) stripUrlSecrets(event_data, settings)
   return { own: { event_id, event_type, event_data }, derived: [] }
 }
 
 /** Without consent the pixel omits the identity, which is not a fault. */
-function identified(captured: Data): Meaning | Fault {
+function normalizeIdentify(captured: Data): NormalizedMember | Fault {
   if (captured.hem === undefined) return { derived: [] }
   const person = personOf(captured)
   return 'path' in person ? person : { derived: [], person }
@@ -103,7 +106,7 @@ const noPlayer: Fault = { path: '/path', message: 'must contain the element that
 const noElement: Fault = { path: '/path', message: 'must contain the clicked element' }
 
 /** Required content, for types whose event may be missing. */
-const saysTooLittle: Partial<Record<CapturedType, Fault>> = {
+const missingContent: Partial<Record<CapturedType, Fault>> = {
   play: noPlayer,
   pause: noPlayer,
   timeupdate: noPlayer,
@@ -123,10 +126,10 @@ const isCapturedType = (type: string): type is CapturedType => Object.hasOwn(eve
  * number of its type, because several events may come from one. It is the same for every send; undefined
  * without a number.
  */
-function idOf(at: unknown, thrown: unknown, event_type: string): string | undefined {
-  if (typeof thrown !== 'number' || !(thrown >= 0 && thrown < 1)) return
+function idOf(at: unknown, random: unknown, event_type: string): string | undefined {
+  if (typeof random !== 'number' || !(random >= 0 && random < 1)) return
   const time = hex(Math.max(0, Date.parse(cut(at, timeCharsMax) ?? '') || 0), 12)
-  const bits = hex(Math.floor(thrown * 2 ** 52), 13)
+  const bits = hex(Math.floor(random * 2 ** 52), 13)
   const type = hex(eventNumbers[event_type as EventType], 2)
   const groups = [time.slice(0, 8), time.slice(8), `8${bits.slice(0, 3)}`, `8${bits.slice(3, 6)}`]
   return [...groups, `${bits.slice(6)}000${type}`].join('-')

@@ -93,16 +93,16 @@ function noteHarmless(text: string, settings: PixelSettings): void {
 
 function withoutParameters(url: string, settings: PixelSettings): string {
   if (!url.includes('=')) return url
-  let kept = ''
+  let result = ''
   let end = 0
   for (const { index, 0: start, 1: name } of url.matchAll(parameterName)) {
     if (index < end || !isSecret(name!, settings)) continue
-    kept += url.slice(end, index)
+    result += url.slice(end, index)
     parameterValue.lastIndex = index + start.length
     parameterValue.test(url)
     end = parameterValue.lastIndex
   }
-  return end === 0 ? url : (kept + url.slice(end)).replace(looseEnd, '')
+  return end === 0 ? url : (result + url.slice(end)).replace(looseEnd, '')
 }
 
 /**

@@ -21,6 +21,6 @@ function networkAddress(ip: string): string | null {
   if (address instanceof ipaddr.IPv4) return `${address.octets.slice(0, 3).join('.')}.0`
   const [first = 0, second = 0, third = 0] = address.parts
   // A 6to4 prefix contains a complete IPv4 address (RFC 3056).
-  const kept = first === 0x2002 ? third & 0xff00 : third
-  return new ipaddr.IPv6([first, second, kept, 0, 0, 0, 0, 0]).toString()
+  const networkWord = first === 0x2002 ? third & 0xff00 : third
+  return new ipaddr.IPv6([first, second, networkWord, 0, 0, 0, 0, 0]).toString()
 }

@@ -85,8 +85,8 @@ export function findBadShape(value: unknown): Fault | null {
       const memberPath = `${path}/${key.slice(0, keyCharsShown)}`
       if (isInfinite) return { path: memberPath, message: 'must be a number below 1.8e308' }
       if (key === '__proto__') return { path: memberPath, message: 'must not be a field name' }
-      const found = search(member, memberPath, depth + 1)
-      if (found) return found
+      const fault = search(member, memberPath, depth + 1)
+      if (fault) return fault
     }
     return null
   }

@@ -21,7 +21,6 @@ export interface VisitorBeacon {
   places: number[]
 }
 
-/** A body of Segment's API. */
 export interface Call {
   /** The unchecked write key. */
   writeKey: unknown

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { malformed, unauthorized } from '../../api/http/errors.ts'
 import { ackSeconds } from '../../platform/metrics.ts'
-import { acceptBeacon, activePixel, type BeaconDeps } from '../beacon/acceptBeacon.ts'
+import { acceptBeacon, type BeaconDeps } from '../beacon/acceptBeacon.ts'
+import type { BeaconRequest } from '../beacon/beacon.ts'
 import { createNoteRefusal } from '../beacon/beaconRefusals.ts'
-import type { BeaconRequest } from '../beacon/beaconRequest.ts'
 import { answerPreflights } from '../beacon/cors.ts'
+import { activePixel } from '../beacon/pixelRegistry.ts'
 import type { Sender } from './message.ts'
 import { beaconsOf, type Call, callBytesMax, readCall, storableEvents, unpack } from './readCall.ts'
 import {

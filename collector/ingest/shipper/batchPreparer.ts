@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { onShard } from '../../platform/clickhouse/shards.ts'
-import type { LeaseSource, LogPartition, ShipLease } from '../log/eventLog.ts'
-import type { BatchReader } from './batchReader.ts'
-import type { Deduplicator } from './deduplicator.ts'
-import { type Batch, type BatchPart, partsOfBatch, queryIdOf } from './insert.ts'
-import { isBeingInserted, withoutStoredLines } from './reconcile.ts'
+import type { ConsumedRows, LeaseSource, LogPartition, ShipLease } from '../log/eventLog.ts'
+import type { Deduplicator, SegmentIds } from './deduplicator.ts'
+import {
+  type Batch,
+  isBeingInserted,
+  queryIdOf,
+  type ShardPart,
+  shardPartsOf,
+  withoutStoredLines,
+} from './insert.ts'
 
 /** A batch in the queue of a shipper. */
 export interface QueuedBatch {
@@ -27,7 +32,7 @@ export interface Shipment {
   batch: Batch
   /** Rows of records whose checksum is wrong. */
   damaged: string[]
-  /** The memory of its lines, for BatchReader.release. */
+  /** The memory of its lines, for `release`. */
   memory: Buffer
 }
 
@@ -35,7 +40,6 @@ export interface BatchPreparerOptions {
   clickhouse: ClickHouse
   table: string
   partition: LogPartition
-  batches: BatchReader
   duplicates: Deduplicator | null
   leases: LeaseSource | null
   /** Reports lines whose events are stored already. */
@@ -53,18 +57,30 @@ const arrivingMs = 1_000
  */
 export class BatchPreparer {
   readonly #options: BatchPreparerOptions
+  readonly #reader: BatchReader
 
   constructor(options: BatchPreparerOptions) {
     this.#options = options
+    this.#reader = new BatchReader(options.partition, options.duplicates)
+  }
+
+  /** Starts to read the next batch, if there is one. */
+  readAhead(position: string | undefined): void {
+    this.#reader.readAhead(position)
+  }
+
+  /** Returns the memory of a shipment that needs no further try. */
+  release({ memory }: Shipment): void {
+    this.#reader.release(memory)
   }
 
   async prepare(queued: QueuedBatch): Promise<Shipment> {
-    const { clickhouse, table, batches, duplicates, leases, partition } = this.#options
+    const { clickhouse, table, duplicates, leases, partition } = this.#options
     const { position } = queued
-    const { payloads, rows, oldestAt, damaged, memory, ids } = await batches.read(position)
+    const { payloads, rows, oldestAt, damaged, memory, ids } = await this.#reader.read(position)
     const batch: Batch = {
       name: partition.nameOf(position),
-      parts: partsOfBatch(clickhouse, table, payloads),
+      parts: shardPartsOf(clickhouse, table, payloads),
       token: partition.tokenOf(position),
       rows,
       oldestAt,
@@ -119,9 +135,69 @@ export class BatchPreparer {
     })
   }
 
-  async #eachPart({ parts }: Batch, work: (part: BatchPart) => Promise<void>): Promise<void> {
+  async #eachPart({ parts }: Batch, work: (part: ShardPart) => Promise<void>): Promise<void> {
     await Promise.all(
       parts.map((part) => onShard(this.#options.clickhouse, part.shard, () => work(part))),
     )
+  }
+}
+
+/** A batch in memory. */
+interface ReadBatch extends ConsumedRows {
+  /** Null for tables whose rows have no event_id. */
+  ids: SegmentIds | null
+}
+
+const memoryBytesMin = 1024 * 1024
+
+/**
+ * Reads batches one after another, the next one while the current one is inserted. It reuses memory, because
+ * allocating it for each batch would occupy the garbage collector.
+ */
+class BatchReader {
+  readonly #partition: LogPartition
+  readonly #duplicates: Deduplicator | null
+  readonly #free: Buffer[] = []
+  #ahead: { position: string; batch: Promise<ReadBatch> } | null = null
+
+  constructor(partition: LogPartition, duplicates: Deduplicator | null) {
+    this.#partition = partition
+    this.#duplicates = duplicates
+  }
+
+  async read(position: string): Promise<ReadBatch> {
+    const ahead = this.#ahead
+    this.#ahead = null
+    return ahead?.position === position ? ahead.batch : this.#readNow(position)
+  }
+
+  /** Starts to read the next batch, if there is one and no other is being read. */
+  readAhead(position: string | undefined): void {
+    if (position === undefined || this.#ahead) return
+    const batch = this.#readNow(position)
+    // If this fails, `read` retries later, and reports the error.
+    batch.catch(() => {
+      this.#ahead = null
+    })
+    this.#ahead = { position, batch }
+  }
+
+  /** Returns the memory of a batch for reuse. */
+  release(memory: Buffer): void {
+    this.#free.push(memory)
+    // One buffer for the batch being inserted, one for the batch being read.
+    if (this.#free.length > 2) this.#free.shift()
+  }
+
+  async #readNow(position: string): Promise<ReadBatch> {
+    const consumed = await this.#partition.consume(position, (bytes) => this.#take(bytes))
+    const ids = this.#duplicates?.inspectIds(consumed.payloads, consumed.rows) ?? null
+    return { ...consumed, ids }
+  }
+
+  #take(bytes: number): Buffer {
+    const free = this.#free.findIndex(({ length }) => length >= bytes)
+    if (free !== -1) return this.#free.splice(free, 1)[0]!
+    return Buffer.allocUnsafeSlow(Math.max(memoryBytesMin, 2 ** Math.ceil(Math.log2(bytes))))
   }
 }

@@ -12,6 +12,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { syncDirectory } from '../spool/segmentFile.ts'
 
 /** A row that ClickHouse always refuses. */
@@ -72,7 +74,59 @@ export function replaceDeadLetters(path: string, letters: readonly DeadLetter[])
 /** Deletes the letters with a row for which `isAbout` returns true. */
 export function dropDeadLetters(directory: string, isAbout: (row: string) => boolean): void {
   for (const { path, letters } of readDeadLetters(directory)) {
-    const kept = letters.filter(({ row }) => !isAbout(row))
-    if (kept.length < letters.length) replaceDeadLetters(path, kept)
+    const remaining = letters.filter(({ row }) => !isAbout(row))
+    if (remaining.length < letters.length) replaceDeadLetters(path, remaining)
   }
+}
+
+/**
+ * Inserts at most `limit` dead letters of a directory again; refused ones stay, with the new reason. A letter
+ * that was inserted before its file could be updated is still stored once.
+ */
+export async function replayDeadLetters(
+  clickhouse: ClickHouse,
+  directory: string,
+  limit = Infinity,
+): Promise<{ replayed: number; refused: number }> {
+  let [replayed, refused] = [0, 0]
+  for (const { path, letters } of readDeadLetters(directory)) {
+    if (replayed + refused >= limit) break
+    const remaining: DeadLetter[] = []
+    for (const letter of letters) {
+      if (replayed + refused >= limit) {
+        remaining.push(letter)
+        continue
+      }
+      try {
+        const line = Readable.from([`${letter.row}\n`], { objectMode: false })
+        await clickhouse.insertLines(letter.table, line, `dead letter ${letter.row}`)
+        replayed++
+      } catch (error) {
+        remaining.push({ ...letter, reason: (error as Error).message })
+        refused++
+      }
+    }
+    replaceDeadLetters(path, remaining)
+  }
+  return { replayed, refused }
+}
+
+const directoryIn = (dataDir: string): string => join(dataDir, 'dead_letters')
+
+/** Prints each dead letter with its reason (`footfall dead-letters list`). */
+export function listDeadLetters(dataDir: string): void {
+  const letters = readDeadLetters(directoryIn(dataDir)).flatMap((file) => file.letters)
+  for (const { table, reason, row } of letters) console.log(`${table}: ${reason}\n  ${row}`)
+  console.log(`${letters.length} dead letters`)
+}
+
+/** Retries the dead letters (`footfall dead-letters replay`). */
+export async function replayRefused(
+  openStore: () => Promise<ClickHouse>,
+  dataDir: string,
+): Promise<void> {
+  const clickhouse = await openStore()
+  const { replayed, refused } = await replayDeadLetters(clickhouse, directoryIn(dataDir))
+  await clickhouse.close()
+  console.log(`${replayed} replayed, ${refused} refused again`)
 }

@@ -10,9 +10,8 @@ import {
   splitLines,
   tsMillisAt,
 } from '../spool/rowFields.ts'
-import { BloomFilter, hashId } from './bloomFilter.ts'
-import type { BatchPart } from './insert.ts'
-import { warmRecentIds } from './warmRecentIds.ts'
+import { BloomFilter, hashId, warmRecentIds } from './bloomFilter.ts'
+import type { ShardPart } from './insert.ts'
 
 /**
  * Largest error of a trusted time. Clocks up to a minute off are not corrected
@@ -171,24 +170,24 @@ export class Deduplicator {
    * and these lines. Every earlier segment must be stored.
    */
   async removeDuplicates(
-    part: Pick<BatchPart, 'clickhouse' | 'table' | 'payloads'>,
+    part: Pick<ShardPart, 'clickhouse' | 'table' | 'payloads'>,
     suspects: ReadonlySet<string>,
   ): Promise<CheckedLines> {
     const { payloads } = part
     const lines = suspects.size === 0 ? [] : payloads.map(splitLines)
-    const own = new Set(
+    const candidates = new Set(
       lines
         .flat()
         .map(eventIdOf)
         .filter((id) => suspects.has(id)),
     )
-    if (own.size === 0) return { payloads, duplicates: [] }
-    const stored = await storedIds(part, [...own])
+    if (candidates.size === 0) return { payloads, duplicates: [] }
+    const stored = await storedIds(part, [...candidates])
     const duplicates: Buffer[] = []
-    const kept = lines.map((ofPayload, index) => {
+    const remaining = lines.map((ofPayload, index) => {
       const fresh = ofPayload.filter((line) => {
         const id = eventIdOf(line)
-        if (!own.has(id)) return true
+        if (!candidates.has(id)) return true
         const key = `${id} ${projectIdOf(line)}`
         if (stored.has(key)) {
           duplicates.push(line)
@@ -199,7 +198,7 @@ export class Deduplicator {
       })
       return fresh.length === ofPayload.length ? payloads[index]! : Buffer.concat(fresh)
     })
-    return { payloads: kept.filter((payload) => payload.length > 0), duplicates }
+    return { payloads: remaining.filter((payload) => payload.length > 0), duplicates }
   }
 
   /**
@@ -216,7 +215,7 @@ export class Deduplicator {
 
 /** Returns which of the ids a server has, as "event_id project_id". */
 async function storedIds(
-  { clickhouse, table }: Pick<BatchPart, 'clickhouse' | 'table'>,
+  { clickhouse, table }: Pick<ShardPart, 'clickhouse' | 'table'>,
   ids: readonly string[],
 ): Promise<Set<string>> {
   const stored = new Set<string>()

@@ -4,7 +4,7 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { isDataError } from '../../platform/clickhouse/dataErrors.ts'
 import { eventsOfShard, onShard, splitByShard } from '../../platform/clickhouse/shards.ts'
 import type { ShipLease } from '../log/eventLog.ts'
-import { splitLines } from '../spool/rowFields.ts'
+import { receivedAtOf, seqOf, splitLines, spoolIdOf } from '../spool/rowFields.ts'
 import { appendDeadLetter } from './deadLetters.ts'
 
 /** A batch prepared for its insert, so that every retry sends the same bytes. */
@@ -12,7 +12,7 @@ export interface Batch {
   /** Name of the batch in queries and dead letters. */
   name: string
   /** Its lines, for each server that stores some of them. */
-  parts: readonly BatchPart[]
+  parts: readonly ShardPart[]
   token: string
   /** Rows of the batch that ClickHouse has after the insert, including those that it had before. */
   rows: number
@@ -23,7 +23,7 @@ export interface Batch {
 }
 
 /** Lines of a batch for one server. */
-export interface BatchPart {
+export interface ShardPart {
   /** The number of the shard, from 0. */
   readonly shard: number
   readonly clickhouse: ClickHouse
@@ -35,13 +35,13 @@ export interface BatchPart {
 }
 
 /** Returns the lines of a table as one part for each server that stores some of them. */
-export function partsOfBatch(
+export function shardPartsOf(
   clickhouse: ClickHouse,
   table: string,
   payloads: Buffer[],
-): BatchPart[] {
+): ShardPart[] {
   const { shards } = clickhouse
-  const partOf = (part: Pick<BatchPart, 'shard' | 'clickhouse' | 'table' | 'payloads'>) => ({
+  const partOf = (part: Pick<ShardPart, 'shard' | 'clickhouse' | 'table' | 'payloads'>) => ({
     ...part,
     isStored: false,
     refused: new Set<number>(),
@@ -81,7 +81,7 @@ export async function insertBatch(options: InsertOptions, batch: Batch): Promise
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
 }
 
-async function insertPart(options: InsertOptions, batch: Batch, part: BatchPart): Promise<void> {
+async function insertPart(options: InsertOptions, batch: Batch, part: ShardPart): Promise<void> {
   try {
     await send(options, batch, part, part.payloads, batch.token)
   } catch (error) {
@@ -98,7 +98,7 @@ async function insertPart(options: InsertOptions, batch: Batch, part: BatchPart)
 async function insertHalves(
   options: InsertOptions,
   batch: Batch,
-  part: BatchPart,
+  part: ShardPart,
   lines: Buffer[],
   from: number,
 ): Promise<void> {
@@ -143,7 +143,7 @@ export function writeDeadLetter(
 function send(
   { lease }: InsertOptions,
   { name }: Batch,
-  part: BatchPart,
+  part: ShardPart,
   payloads: Buffer[],
   token: string,
 ): Promise<void> {
@@ -189,3 +189,80 @@ function requireHeld(lease: ShipLease | null): void {
  * '' that of any insert.
  */
 export const queryIdOf = (segment: string): string => `footfall-${segment.replace(/\.[a-z]+$/, '')}`
+
+const receivedMarginMs = 300_000
+
+/**
+ * Returns the payloads without the lines that ClickHouse has, found by (spool_id, seq). For a batch that may have been
+ * inserted: its process was killed during the insert, or ClickHouse crashed after it.
+ */
+export async function withoutStoredLines(
+  clickhouse: ClickHouse,
+  table: string,
+  payloads: Buffer[],
+): Promise<Buffer[]> {
+  const lines = payloads.flatMap(splitLines)
+  const bySpool = new Map<string, Buffer[]>()
+  for (const line of lines) {
+    const ofSpool = bySpool.get(spoolIdOf(line))
+    if (ofSpool) ofSpool.push(line)
+    else bySpool.set(spoolIdOf(line), [line])
+  }
+  const storedKeys = new Set<string>()
+  for (const [spoolId, ofSpool] of bySpool)
+    for (const seq of await storedSeqs(clickhouse, table, spoolId, ofSpool))
+      storedKeys.add(`${spoolId} ${seq}`)
+  if (storedKeys.size === 0) return payloads
+  const missing = lines.filter((line) => !storedKeys.has(`${spoolIdOf(line)} ${seqOf(line)}`))
+  return missing.length === 0 ? [] : [Buffer.concat(missing)]
+}
+
+/** Returns which seqs of these lines of one spool ClickHouse has. */
+async function storedSeqs(
+  clickhouse: ClickHouse,
+  table: string,
+  spoolId: string,
+  lines: readonly Buffer[],
+): Promise<number[]> {
+  const seqs = lines.map(seqOf)
+  const times = lines.map((line) => Date.parse(receivedAtOf(line)))
+  const stored = await clickhouse.rows<{ seq: number }>({
+    sql: `SELECT seq FROM ${table}
+          WHERE spool_id = {spoolId:UUID} AND seq BETWEEN {first:UInt64} AND {last:UInt64}
+            AND received_at BETWEEN fromUnixTimestamp64Milli({from:Int64}) AND fromUnixTimestamp64Milli({to:Int64})`,
+    params: {
+      spoolId,
+      first: leastOf(seqs),
+      last: -leastOf(seqs.map((seq) => -seq)),
+      from: leastOf(times) - receivedMarginMs,
+      to: -leastOf(times.map((time) => -time)) + receivedMarginMs,
+    },
+  })
+  return stored.map(({ seq }) => Number(seq))
+}
+
+/** Returns the minimum, without the argument limit of Math.min. */
+const leastOf = (values: readonly number[]): number =>
+  values.reduce((least, value) => Math.min(least, value), Infinity)
+
+/**
+ * Whether any server still runs an insert whose query id begins with the prefix of one batch, or of all. All
+ * servers are queried, because a server passes parts of an insert on to others.
+ */
+export async function isBeingInserted(
+  { nodes }: Pick<ClickHouse, 'nodes'>,
+  queryIdPrefix: string,
+): Promise<boolean> {
+  const running = await Promise.all(
+    nodes.map((node) =>
+      node.rows<{ queries: number }>({
+        // A query from another server has a different current database.
+        sql: `SELECT count() AS queries FROM system.processes
+              WHERE startsWith(initial_query_id, {prefix:String})
+                AND (current_database = currentDatabase() OR NOT is_initial_query)`,
+        params: { prefix: queryIdPrefix },
+      }),
+    ),
+  )
+  return running.some(([node]) => node!.queries > 0)
+}

@@ -84,18 +84,18 @@ export class ShipLeases implements LeaseSource {
     mayOtherInsertsRun: boolean,
     idsOfOthers: Uint32Array | null,
   ): ShipLease {
-    let heardAt = Date.now()
+    let confirmedAt = Date.now()
     const beat = async () => {
-      const askedAt = Date.now()
+      const sentAt = Date.now()
       await session.query('SELECT 1')
-      heardAt = askedAt
+      confirmedAt = sentAt
     }
     const heartbeat = runEvery(heartbeatMs, beat, () => this.#drop(session))
     return {
       idsOfOthers,
       mayOtherInsertsRun,
       acquiredAt: Date.now(),
-      isHeld: () => this.#session === session && Date.now() - heardAt < heldMs,
+      isHeld: () => this.#session === session && Date.now() - confirmedAt < heldMs,
       release: async () => {
         await heartbeat.stop()
         await session

@@ -1,10 +1,9 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { onShard } from '../../platform/clickhouse/shards.ts'
 import type { LogPartition } from '../log/eventLog.ts'
-import { partsOfBatch } from './insert.ts'
-import { withoutStoredLines } from './reconcile.ts'
-import { areSameRuns } from './verifiedStarts.ts'
+import { shardPartsOf, withoutStoredLines } from './insert.ts'
 
 export interface ShippedSegmentsOptions {
   clickhouse: ClickHouse
@@ -17,7 +16,7 @@ export interface ShippedSegmentsOptions {
   /** Called with a batch whose rows are partly missing in ClickHouse. */
   lacksRows(position: string): void
   retry(error: Error, position: string): void
-  /** Ends the search. */
+  /** Ends the verification. */
   signal: AbortSignal
 }
 
@@ -42,7 +41,7 @@ export class ShippedSegments {
   readonly #inDoubt: DoubtfulBatch[] = []
   /** Batches of an earlier process, until it is known whether the servers have restarted since. */
   #inherited: DoubtfulBatch[] = []
-  #looking: Promise<void> | null = null
+  #verifying: Promise<void> | null = null
   /** Start time of each shard. */
   readonly #startedAt: number[] = []
   #restarts = 0
@@ -95,7 +94,7 @@ export class ShippedSegments {
     this.#inherited = []
     if (areSameRuns(this.#startedAt, verifiedStarts))
       for (const { position, oldestAt } of inherited) this.keep(position, oldestAt)
-    else this.lookFor(inherited.map(({ position }) => position))
+    else this.verify(inherited.map(({ position }) => position))
   }
 
   /** Keeps a batch that ClickHouse has. `oldestAt`: when its first row was received, epoch milliseconds. */
@@ -128,8 +127,8 @@ export class ShippedSegments {
    * have lost the rows of all kept batches.
    */
   get repeatsFrom(): number {
-    const kept = this.#doubtfulShards.size > 0 ? [...this.#kept.values()] : []
-    return [...kept, ...this.#inDoubt, ...this.#inherited].reduce(
+    const doubtful = this.#doubtfulShards.size > 0 ? [...this.#kept.values()] : []
+    return [...doubtful, ...this.#inDoubt, ...this.#inherited].reduce(
       (least, { oldestAt }) => Math.min(least, oldestAt),
       Infinity,
     )
@@ -141,8 +140,8 @@ export class ShippedSegments {
   }
 
   /**
-   * Checks whether the servers restarted after they confirmed the last segments. If so, searches for missing
-   * rows.
+   * Checks whether the servers restarted after they confirmed the last segments. If so, verifies the
+   * kept batches.
    */
   async noticeRestart(): Promise<void> {
     await this.#checkStarts([...this.#shards.keys()])
@@ -155,48 +154,48 @@ export class ShippedSegments {
       const startedAt = await onShard(this.#options.clickhouse, shard, () =>
         startOf(this.#shards[shard]!),
       )
-      const known = this.#startedAt[shard]
+      const previous = this.#startedAt[shard]
       this.#startedAt[shard] = startedAt
       this.#doubtfulShards.delete(shard)
       // ClickHouse rounds both times to the second.
-      if (known !== undefined && startedAt > known + 1) haveRestarted = true
+      if (previous !== undefined && startedAt > previous + 1) haveRestarted = true
     }
     const outcomes = await Promise.allSettled(shards.map(check))
     if (haveRestarted) {
       this.#restarts++
-      this.lookFor([...this.#kept.keys()])
+      this.verify([...this.#kept.keys()])
     }
     this.#settleInherited()
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
 
-  /** Searches ClickHouse for the rows of segments. */
-  lookFor(positions: readonly string[]): void {
+  /** Compares segments with ClickHouse. */
+  verify(positions: readonly string[]): void {
     for (const position of positions) {
       // A segment must not be deleted while it waits for the search.
       clearTimeout(this.#kept.get(position)?.timer)
       this.#kept.delete(position)
       this.#inDoubt.push({ position, oldestAt: this.#options.partition.oldestAt(position) })
     }
-    this.#look()
+    this.#startVerifying()
   }
 
   /** Stops after `signal` aborts; the segments stay. */
   async stop(): Promise<void> {
-    await this.#looking
+    await this.#verifying
     for (const { timer } of this.#kept.values()) clearTimeout(timer)
   }
 
-  #look(): void {
+  #startVerifying(): void {
     if (this.#inDoubt.length === 0 || this.#options.signal.aborted) return
-    this.#looking ??= this.#lookForAll().finally(() => {
-      this.#looking = null
+    this.#verifying ??= this.#verifyAll().finally(() => {
+      this.#verifying = null
       // Starts for segments that arrived while the last search ended.
-      this.#look()
+      this.#startVerifying()
     })
   }
 
-  async #lookForAll(): Promise<void> {
+  async #verifyAll(): Promise<void> {
     const { signal } = this.#options
     let retryMs = retryMsFirst
     for (let [next] = this.#inDoubt; next && !signal.aborted; [next] = this.#inDoubt) {
@@ -224,7 +223,7 @@ export class ShippedSegments {
     const { clickhouse, partition, table } = this.#options
     const { payloads } = await partition.consume(position, Buffer.allocUnsafeSlow)
     const missing = await Promise.all(
-      partsOfBatch(clickhouse, table, payloads).map((part) =>
+      shardPartsOf(clickhouse, table, payloads).map((part) =>
         onShard(clickhouse, part.shard, () =>
           withoutStoredLines(part.clickhouse, part.table, part.payloads),
         ),
@@ -252,4 +251,44 @@ async function startOf(clickhouse: ClickHouse): Promise<number> {
     params: {},
   })
   return server!.started_at
+}
+
+/**
+ * Remembers, beyond the end of a process, since when the servers run that have all committed batches. If they still run,
+ * the next process need not search for the rows of these batches.
+ */
+export interface VerifiedStarts {
+  /** The start time of each shard, seconds since 1970, as an earlier process noted it; null: unknown. */
+  readonly before: readonly number[] | null
+  /** Notes that the servers with these start times have all batches that are committed now. */
+  note(starts: readonly number[]): void
+}
+
+/** Whether these are the same runs of the servers. ClickHouse rounds both times to the second. */
+export const areSameRuns = (starts: readonly number[], others: readonly number[] | null): boolean =>
+  starts.length === others?.length &&
+  starts.every((start, shard) => Math.abs(start - others[shard]!) <= 1)
+
+/** Remembers the starts in a file. */
+export function verifiedStartsIn(path: string): VerifiedStarts {
+  const before = readStarts(path)
+  let noted: readonly number[] | null = before
+  return {
+    before,
+    note(starts) {
+      if (areSameRuns(starts, noted)) return
+      writeFileSync(`${path}.draft`, JSON.stringify(starts), { mode: 0o600 })
+      renameSync(`${path}.draft`, path)
+      noted = starts
+    },
+  }
+}
+
+function readStarts(path: string): number[] | null {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    // A first start, or a file that a crash of the machine has cut.
+    return null
+  }
 }

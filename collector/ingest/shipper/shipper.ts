@@ -3,11 +3,9 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { LeaseSource, LogPartition, ShipLease } from '../log/eventLog.ts'
 import { spoolPartition } from '../spool/spoolPartition.ts'
 import { BatchPreparer, type QueuedBatch, type Shipment } from './batchPreparer.ts'
-import { BatchReader } from './batchReader.ts'
 import type { Deduplicator } from './deduplicator.ts'
 import { failingMs, insertBatch, writeDeadLetter } from './insert.ts'
-import { ShippedSegments } from './shippedSegments.ts'
-import type { VerifiedStarts } from './verifiedStarts.ts'
+import { ShippedSegments, type VerifiedStarts } from './shippedSegments.ts'
 
 export interface ShipperOptions {
   clickhouse: ClickHouse
@@ -60,7 +58,7 @@ const damagedReason = 'a record of the spool on disk, or one next to it, has cha
  *     │ ├ Deduplicator.findSuspects         [e] after the inserts of earlier leases: the final suspects
  *     │ ├ #removeStored                     [e] only if isUncertain: removes rows that an earlier try has stored
  *     │ └ Deduplicator.removeDuplicates     [e] asks ClickHouse for the suspects, and removes what it has
- *     ├ BatchReader.readAhead               begins to read the next batch
+ *     ├ BatchPreparer.readAhead             begins to read the next batch
  *     ├ insertBatch                         the same bytes with the same token in each try; stops if the lease is lost
  *     ├ ShipLease.release                   [e]
  *     └ #finish                             LogPartition.commit; ShippedSegments keeps the batch for keepShippedMs
@@ -79,7 +77,6 @@ const damagedReason = 'a record of the spool on disk, or one next to it, has cha
 export class Shipper {
   readonly #options: ShipperOptions
   readonly #partition: LogPartition
-  readonly #batches: BatchReader
   readonly #shipped: ShippedSegments
   readonly #preparer: BatchPreparer
   readonly #queue: QueuedBatch[] = []
@@ -90,12 +87,10 @@ export class Shipper {
     this.#options = options
     const { clickhouse, table, duplicates, observe } = options
     this.#partition = options.partition ?? spoolPartition
-    this.#batches = new BatchReader(this.#partition, duplicates)
     this.#preparer = new BatchPreparer({
       clickhouse,
       table,
       partition: this.#partition,
-      batches: this.#batches,
       duplicates,
       leases: duplicates ? duplicates.leases : (options.leases ?? null),
       onDuplicates: (lines) => observe.duplicates(lines),
@@ -234,7 +229,7 @@ export class Shipper {
       try {
         await this.#shipped.settleDoubt()
         shipment ??= await this.#preparer.prepare(queued)
-        this.#batches.readAhead(this.#queue[1]?.position)
+        this.#preparer.readAhead(this.#queue[1]?.position)
         await this.#insert(shipment)
         await this.#finish(queued.position, shipment)
         return
@@ -260,12 +255,12 @@ export class Shipper {
   }
 
   /** Marks the batch as shipped, and keeps it for a while. */
-  async #finish(position: string, { batch, memory }: Shipment): Promise<void> {
-    const { rows, refused, oldestAt } = batch
+  async #finish(position: string, shipment: Shipment): Promise<void> {
+    const { rows, refused, oldestAt } = shipment.batch
     const wasCommitted = this.#partition.isCommitted(position)
     this.#shipped.keep(await this.#partition.commit(position), oldestAt)
     if (!wasCommitted) this.#options.observe.shipped(rows - refused, Date.now() - oldestAt)
-    this.#batches.release(memory)
+    this.#preparer.release(shipment)
   }
 
   /** Waits, but returns early when the shipper stops. */

@@ -3,8 +3,8 @@ import { type SpooledTable, tableDirectories } from '../spool/layout.ts'
 import { recoverSegments, segmentsIn } from '../spool/segmentFile.ts'
 import { Deduplicator } from './deduplicator.ts'
 import { ShipLeases } from './shipLeases.ts'
+import { verifiedStartsIn } from './shippedSegments.ts'
 import { type ShipObserver, Shipper } from './shipper.ts'
-import { verifiedStartsIn } from './verifiedStarts.ts'
 
 /** How long shipped rows are kept, in case ClickHouse loses them in a crash. */
 export const keepShippedMs = 120_000

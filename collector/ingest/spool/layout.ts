@@ -11,17 +11,13 @@ interface TableDirectory {
   path: string
 }
 
-/** Returns the top-level directories of a spool: one for each worker, including those of earlier starts. */
-export const spoolParts = (spoolDirectory: string): string[] =>
-  existsSync(spoolDirectory)
-    ? readdirSync(spoolDirectory, { withFileTypes: true })
-        .filter((entry) => entry.isDirectory())
-        .map(({ name }) => join(spoolDirectory, name))
-    : []
+/** Returns the directories of the workers in a spool, including those of earlier starts. */
+export const workerDirectories = (spoolDirectory: string): string[] =>
+  subdirectoriesOf(spoolDirectory)
 
-/** Returns the directories of segments in a part of a spool: `<spool>/<worker>/<table>`. */
-export function tableDirectories(part: string): TableDirectory[] {
-  return spoolParts(part).flatMap((path) => {
+/** Returns the directories of segments of a worker: `<spool>/<worker>/<table>`. */
+export function tableDirectories(workerDirectory: string): TableDirectory[] {
+  return subdirectoriesOf(workerDirectory).flatMap((path) => {
     const table = tableOf(path)
     return table ? [{ table, path }] : []
   })
@@ -30,18 +26,26 @@ export function tableDirectories(part: string): TableDirectory[] {
 /** Returns files in a spool that this version does not create, and that are not shipped. */
 export function unknownFiles(spoolDirectory: string): string[] {
   if (!existsSync(spoolDirectory)) return []
-  const known = new Set(
-    spoolParts(spoolDirectory)
+  const tablePaths = new Set(
+    workerDirectories(spoolDirectory)
       .flatMap(tableDirectories)
       .map(({ path }) => path),
   )
   return readdirSync(spoolDirectory, { withFileTypes: true, recursive: true })
     .filter((entry) => !entry.isDirectory())
     .filter(
-      ({ parentPath, name }) => !known.has(parentPath) || !/\.(spare|open|seg|done)$/.test(name),
+      ({ parentPath, name }) =>
+        !tablePaths.has(parentPath) || !/\.(spare|open|seg|done)$/.test(name),
     )
     .map(({ parentPath, name }) => join(parentPath, name))
 }
 
 const tableOf = (path: string): SpooledTable | undefined =>
   spooledTables.find((table) => table === basename(path))
+
+const subdirectoriesOf = (path: string): string[] =>
+  existsSync(path)
+    ? readdirSync(path, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => join(path, name))
+    : []

@@ -87,18 +87,18 @@ const zeros = Buffer.alloc(256 * 1024)
 
 /** Creates a file of zeros ahead of time, `<…>.spare`. After a failure it leaves no file and rejects. */
 export async function createSpare(path: string, room: number): Promise<SegmentFile> {
-  const made = await files.open(path, 'wx', 0o600)
+  const file = await files.open(path, 'wx', 0o600)
   try {
     for (let at = 0; at < room; )
-      at += (await files.write(made, zeros, 0, Math.min(zeros.length, room - at), at)).bytesWritten
-    await files.syncAll(made)
+      at += (await files.write(file, zeros, 0, Math.min(zeros.length, room - at), at)).bytesWritten
+    await files.syncAll(file)
     await syncDirectoryOf(path)
     return { path, fd: await files.open(path, durable), room }
   } catch (error) {
     await files.unlink(path)
     throw error
   } finally {
-    await files.close(made)
+    await files.close(file)
   }
 }
 

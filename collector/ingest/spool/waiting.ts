@@ -5,7 +5,7 @@ import {
   spoolMaxBytes,
   spoolOldestSeconds,
 } from '../../platform/metrics.ts'
-import { type SpooledTable, spooledTables, spoolParts, tableDirectories } from './layout.ts'
+import { type SpooledTable, spooledTables, tableDirectories, workerDirectories } from './layout.ts'
 import { segmentsIn } from './segmentFile.ts'
 
 /**
@@ -39,7 +39,7 @@ export function measureSpool(spoolDirectory: string, bytesMax: number): void {
 
 /** Returns the segments that are not shipped yet. */
 const waiting = (spoolDirectory: string, table: SpooledTable): Stats[] =>
-  spoolParts(spoolDirectory)
+  workerDirectories(spoolDirectory)
     .flatMap(tableDirectories)
     .filter((directory) => directory.table === table)
     .flatMap(({ path }) => [...segmentsIn(path, 'open'), ...segmentsIn(path, 'seg')])

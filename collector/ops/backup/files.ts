@@ -2,7 +2,7 @@
 import { createReadStream, existsSync, readdirSync } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
-import { spoolParts, tableDirectories } from '../../ingest/spool/layout.ts'
+import { tableDirectories, workerDirectories } from '../../ingest/spool/layout.ts'
 import { inState, segmentsIn } from '../../ingest/spool/segmentFile.ts'
 import type { FileManifest } from './manifest.ts'
 import { bytesOf, type ObjectStore, type ObjectWriter, readObject } from './objectStore.ts'
@@ -38,7 +38,9 @@ export const isSpooled = ({ path }: FileManifest): boolean => path.startsWith('s
 
 async function saveSpool(dataDir: string, writer: ObjectWriter): Promise<FileManifest[]> {
   const saved = new Map<string, string[]>()
-  for (const { path: directory } of spoolParts(join(dataDir, 'spool')).flatMap(tableDirectories)) {
+  for (const { path: directory } of workerDirectories(join(dataDir, 'spool')).flatMap(
+    tableDirectories,
+  )) {
     // A segment that is sealed during the first search appears in the second.
     for (const state of ['open', 'seg'] as const) {
       for (const segment of segmentsIn(directory, state)) {

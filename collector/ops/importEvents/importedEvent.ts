@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
 import { isUuid } from '../../../schemas/uuid.ts'
-import { acceptEvent, type BeaconParts } from '../../ingest/beacon/acceptEvent.ts'
+import { acceptEvent, type StepContext } from '../../ingest/beacon/acceptEvent.ts'
 import type { IgnoredTrafficRegistry } from '../../ingest/beacon/ignoredTraffic.ts'
 import type { OptOuts } from '../../ingest/beacon/optOutRegistry.ts'
 import type { Pixel, PixelRegistry } from '../../ingest/beacon/pixelRegistry.ts'
-import { knownDevice } from '../../ingest/normalize/device.ts'
+import { cachedDevice } from '../../ingest/normalize/device.ts'
 import { type BeaconContext, sharedMembers } from '../../ingest/normalize/eventRow.ts'
 import { preferredLanguage } from '../../ingest/normalize/language.ts'
 import { type Locate, locationMembers } from '../../ingest/normalize/location.ts'
@@ -89,23 +89,25 @@ function storedEvent(
   const event_id =
     row.event_id ?? idOfContent(pixel, context.cookieId, [tsMillis, event_type, data])
   let unexpected: unknown
-  const parts: BeaconParts = {
+  const parts: StepContext = {
     context,
     sharedColumns: sharedMembers(context),
     settings: pixel.settings,
     // The plan describes new events of a site, not its history.
     plan: undefined,
     ageDaysMax: importAgeDaysMax,
+    // findRefusal has checked it.
+    ignored: null,
+    faults: undefined,
     reportUnexpected: (error) => {
       unexpected = error
     },
   }
-  // Tries first with exact long integers, like a beacon.
-  const exactly = exact && acceptEvent({ event_id, event_type, event_data: exact }, parts, true)
-  const accepted =
-    exactly && !('path' in exactly)
-      ? exactly
-      : acceptEvent({ event_id, event_type, event_data: data }, parts)
+  const accepted = acceptEvent(
+    { event_id, event_type, event_data: data },
+    exact && { event_id, event_type, event_data: exact },
+    parts,
+  )
   if (unexpected) throw unexpected
   if ('path' in accepted) return accepted
   return { eventId: String(event_id).toLowerCase(), tsMillis, row: accepted.rows[0]! }
@@ -170,7 +172,7 @@ function deviceOf(row: ImportedRow): { isBot: boolean; members: string } | Fault
   if (row.user_agent !== undefined) {
     if (typeof row.user_agent !== 'string')
       return { path: '/user_agent', message: 'must be a string' }
-    return knownDevice(row.user_agent)
+    return cachedDevice(row.user_agent)
   }
   for (const column of deviceColumns) if (!isShortText(row[column])) return notShortText(column)
   const { device_type = null, is_bot = false } = row

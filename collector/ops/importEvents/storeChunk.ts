@@ -3,8 +3,12 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ShipLease } from '../../ingest/log/eventLog.ts'
 import { hashId } from '../../ingest/shipper/bloomFilter.ts'
-import { insertBatch, partsOfBatch, queryIdOf } from '../../ingest/shipper/insert.ts'
-import { isBeingInserted } from '../../ingest/shipper/reconcile.ts'
+import {
+  insertBatch,
+  isBeingInserted,
+  queryIdOf,
+  shardPartsOf,
+} from '../../ingest/shipper/insert.ts'
 import type { ShipLeases } from '../../ingest/shipper/shipLeases.ts'
 import { idWordsAt, nextLineAt } from '../../ingest/spool/rowFields.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
@@ -183,7 +187,7 @@ async function insertMissing(
     },
     {
       name,
-      parts: partsOfBatch(deps.clickhouse, 'events', payloads),
+      parts: shardPartsOf(deps.clickhouse, 'events', payloads),
       token: randomUUID(),
       rows,
       oldestAt: receivedMillis,

@@ -7,7 +7,7 @@ import type { LogProgress } from '../../ingest/nats/partitionLeases.ts'
 import { recordDuplicates } from '../../ingest/shipper/duplicateEvents.ts'
 import type { ShipObserver } from '../../ingest/shipper/shipper.ts'
 import { openShippers, recoverSpool, type SegmentShippers } from '../../ingest/shipper/shippers.ts'
-import { type SpooledTable, spoolParts, unknownFiles } from '../../ingest/spool/layout.ts'
+import { type SpooledTable, unknownFiles, workerDirectories } from '../../ingest/spool/layout.ts'
 import { makeSpool } from '../../ingest/spool/spools.ts'
 import { oldestWaitingAt } from '../../ingest/spool/waiting.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
@@ -94,7 +94,7 @@ export async function openShipping(
     recovered.add(directory)
     await worker.release()
   }
-  for (const directory of spoolParts(spoolDirectory)) await recover(directory)
+  for (const directory of workerDirectories(spoolDirectory)) await recover(directory)
   for (const path of unknownFiles(spoolDirectory))
     log.error(
       { path },

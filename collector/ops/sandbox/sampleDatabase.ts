@@ -3,7 +3,7 @@ import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { companyAt, type Graph, profileAt } from '../../identity/generate/index.ts'
 import { profileCount } from '../../identity/store/profileSql.ts'
 import { reloadIdentity } from '../../identity/store/refresh.ts'
-import { knownDevice } from '../../ingest/normalize/device.ts'
+import { cachedDevice } from '../../ingest/normalize/device.ts'
 import { eventRow, sharedMembers } from '../../ingest/normalize/eventRow.ts'
 import { locationMembers } from '../../ingest/normalize/location.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
@@ -58,7 +58,7 @@ function sampleRow({ visitor, event }: SampleEvent, owner: Owner): string {
     ...owner,
     cookieId: visitor.cookieId,
     clientIp: visitor.clientIp,
-    deviceMembers: `${knownDevice(visitor.userAgent).members},${locationMembers(visitor.location)},"language":${JSON.stringify(visitor.language)}`,
+    deviceMembers: `${cachedDevice(visitor.userAgent).members},${locationMembers(visitor.location)},"language":${JSON.stringify(visitor.language)}`,
     receivedMillis: event.sentMillis + visitor.latencyMs,
     clockCorrectionMs: 0,
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { originOf } from '../../../collector/ingest/beacon/acceptBeacon.ts'
 import { acceptEvent } from '../../../collector/ingest/beacon/acceptEvent.ts'
 import { parseBeacon } from '../../../collector/ingest/beacon/beacon.ts'
+import { originOf } from '../../../collector/ingest/beacon/clientInfo.ts'
 import { rejectedRow } from '../../../collector/ingest/beacon/rejected.ts'
 import { visitorOf } from '../../../collector/ingest/beacon/visitor.ts'
 import { readDevice } from '../../../collector/ingest/normalize/device.ts'
@@ -147,6 +147,8 @@ const parts = {
   settings,
   plan: undefined,
   ageDaysMax: 366,
+  ignored: null,
+  faults: undefined,
   reportUnexpected: (error: unknown) => {
     throw error
   },
@@ -154,7 +156,7 @@ const parts = {
 
 /** The work of a worker on an event. */
 function accept(event: unknown): void {
-  const made = acceptEvent(event, parts)
+  const made = acceptEvent(event, undefined, parts)
   if ('path' in made) rejectedRow(event, made, context)
 }
 
