@@ -122,7 +122,7 @@ test('an integration is checked, an export sends to it, and its run says what be
   await button(page, 'Run now…').click()
   await page
     .locator('dialog')
-    .getByText(/\$[\d.]+ for every 1,000 records on the meter/)
+    .getByText(/[\d,]+ records on the meter Audience: /)
     .waitFor()
   await check('run')
   receiver.on('/export', (response) => response.writeHead(410).end())
