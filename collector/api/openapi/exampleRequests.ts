@@ -10,13 +10,30 @@ export interface ExampleRequest {
 const { projectId: project_id, pixelId: pixel_id, campaignId: campaign_id } = sampleIdentity
 const { audienceId: audience_id, memberId: member_id } = sampleIdentity
 const integration_id = '5a3b1e00-0000-4000-8000-0000000000e3'
+const cookie_id = '83d7b185-b22f-43b0-82f8-780b10a3f117'
+const sent_at = '2026-11-01T09:30:00Z'
 const hem = '3893ca3072ef78c89677774e6aa3fba7bffad452cde2eda909b5b6f98767baf9'
 const dayMs = { start_ms: 1_767_225_600_000, end_ms: 1_767_312_000_000 }
 const day = { start_ms: String(dayMs.start_ms), end_ms: String(dayMs.end_ms) }
+const pageView = {
+  event_id: '0b8a2f6e-4c1d-4e57-9a3f-6d2c1b7e8f90',
+  event_type: 'page_view',
+  event_data: {
+    url: 'https://pottery.example/pricing',
+    title: 'Pricing',
+    referrer: null,
+    screen: { height: 1080, width: 1920 },
+    viewport: { height: 900, width: 1600 },
+    timestamp: '2026-11-01T09:30:00.000Z',
+  },
+}
+const message = { writeKey: pixel_id, anonymousId: cookie_id, timestamp: sent_at }
 const columns = 'timestamp,event_type,page_path,event_data'
 
-/** Ids of sample records, for parameters of these names in paths; `project_id` in queries, too. */
+/** Ids of sample records, for parameters of these names. */
 export const exampleIds: Readonly<Record<string, string>> = {
+  organization_id: sampleIdentity.organizationId,
+  'X-Project-Id': project_id,
   project_id,
   pixel_id,
   campaign_id,
@@ -43,6 +60,41 @@ export const exampleIds: Readonly<Record<string, string>> = {
 
 /** What operations are asked in the documentation, except for the ids. */
 export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
+  'POST /e': {
+    body: {
+      pixel_id,
+      cookie_id,
+      sent_at,
+      events: [pageView],
+    },
+  },
+  'POST /api/v1/track': {
+    body: { ...message, event: 'Ordered', properties: { value: 42, currency: 'EUR' } },
+  },
+  'POST /api/v1/page': {
+    body: { ...message, name: 'Pricing', properties: { url: 'https://pottery.example/pricing' } },
+  },
+  'POST /api/v1/screen': { body: { ...message, name: 'Basket' } },
+  'POST /api/v1/identify': { body: { ...message, traits: { email: 'ada@customers.example' } } },
+  'POST /api/v1/group': { body: { ...message, groupId: 'acme', traits: { plan: 'team' } } },
+  'POST /api/v1/alias': {
+    body: { ...message, previousId: 'visitor-1', traits: { email: 'ada@customers.example' } },
+  },
+  'POST /api/v1/batch': {
+    body: {
+      writeKey: pixel_id,
+      batch: [{ type: 'track', anonymousId: cookie_id, event: 'Ordered' }],
+    },
+  },
+  'GET /p/{file}': { params: { file: `${pixel_id}.js` } },
+  'POST /api/v1/rejected_events/resend': {
+    body: {
+      project_id,
+      pixel_id,
+      cookie_id,
+      events: [pageView],
+    },
+  },
   'POST /api/v1/campaigns/events': {
     body: {
       events: [
@@ -99,7 +151,7 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
     },
   },
   'GET /api/v1/lookup/company': { query: { domain: 'nowhere.example' } },
-  'GET /api/v1/lookup/cookie': { query: { cookie_id: '83d7b185-b22f-43b0-82f8-780b10a3f117' } },
+  'GET /api/v1/lookup/cookie': { query: { cookie_id } },
   'POST /api/v1/contact/query': {
     body: {
       filter: 'job_title:like:Director%',
@@ -111,7 +163,9 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
     body: { project_id, start_ms: 0, end_ms: 1000, dry_run: true },
   },
   'GET /api/v1/analytics/overview': { query: { ...day, compare: 'previous' } },
-  'GET /api/v1/analytics/timeseries': { query: { ...day, interval: 'day' } },
+  'GET /api/v1/analytics/timeseries': {
+    query: { ...day, interval: 'day', include: 'conversions' },
+  },
   'GET /api/v1/analytics/breakdown': {
     query: { ...day, dimensions: 'page_path,country', limit: '3' },
   },
@@ -155,6 +209,9 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'PUT /api/v1/analytics/alerts/{alert_id}': {
     body: { project_id, name: 'Quiet', condition: { kind: 'silence', window: 'hour' } },
   },
+  'POST /api/v1/analytics/shares/unlock': {
+    body: { secret: 'ffs_Zk3mB1xQ9sT7vW2yA5cE8gH0', password: 'a password' },
+  },
   'POST /api/v1/analytics/shares': {
     body: { project_id, name: 'For the agency', expires_at: '2027-11-01T00:00:00Z' },
   },
@@ -171,6 +228,10 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   },
   'GET /api/v1/audiences/{audience_id}/builds/{build_id}/changes': { query: { page_size: '1' } },
   'GET /api/v1/audiences/{audience_id}/explain': { query: { email: 'somebody@known.example' } },
+  'GET /api/v1/audience_files/{name}': {
+    params: { name: `${sampleIdentity.buildId}.csv` },
+    query: { ticket: 'eyJidWlsZCI6IjVhM2IxZTAwIn0' },
+  },
   'POST /api/v1/intent/batch': {
     body: {
       items: [
@@ -195,6 +256,21 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'GET /api/v1/taxonomy/{name}': { params: { name: 'seniorities' } },
   'PUT /api/v1/organization': { body: { name: 'Renamed' } },
   'DELETE /api/v1/organization': { body: { confirm: 'Sample organization', events: 'keep' } },
+  'PUT /api/v1/organization/single-sign-on': {
+    body: {
+      sign_in_name: 'acme',
+      provider_name: 'Acme sign-in',
+      issuer: 'https://login.example.com',
+      client_id: 'footfall',
+      client_secret: 'a secret of the provider',
+      email_domains: ['example.com'],
+      group_roles: [],
+      default_role: 'member',
+      required: false,
+      emergency_member_id: member_id,
+    },
+  },
+  'POST /auth/v1/login': { body: { email: 'ann@example.com', password: 'a password' } },
   'POST /api/v1/organization/user/create': { body: { email: 'ada@new.example', role: 'member' } },
   'PUT /api/v1/organization/user/update': { body: { member_id, name: 'Renamed' } },
   'DELETE /api/v1/organization/user/delete': { body: { member_id } },
@@ -270,6 +346,7 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
       match: { kind: 'company', company_domain: 'acme.example' },
     },
   },
+  'POST /api/v1/archives': { body: { project_id, integration_id } },
   'PATCH /api/v1/archives/{archive_id}': { body: { active: false } },
   'POST /api/v1/integrations': {
     body: {

@@ -1,41 +1,43 @@
 /** Descriptions and examples of the parameters that many operations have. */
 import type { Document, Parameter, Schema } from './document.ts'
+import { exampleIds } from './exampleRequests.ts'
 
+/** Of an object that the sample data does not have. */
 const id = '5a3b1e00-0000-4000-8000-000000000001'
 
 interface Text {
   /** Used if the route has no description of its own. */
   description?: string
-  example: unknown
+  /** Default: the id of the sample record, if the name is the name of an id. */
+  example?: unknown
 }
 
-const idOf = (noun: string): Text => ({ description: `Id of the ${noun}.`, example: id })
+const idOf = (noun: string): Text => ({ description: `Id of the ${noun}.` })
 
 /** Texts by parameter name, for all operations. */
 const texts: Readonly<Record<string, Text>> = {
   audience_id: idOf('audience'),
   build_id: idOf('build of the audience'),
   campaign_id: idOf('campaign'),
-  cookie_id: idOf('browser'),
+  cookie_id: { description: 'Id of the browser.', example: id },
   delivery_id: idOf('delivery'),
   erasure_id: idOf('erasure request'),
   event_id: idOf('event'),
   export_id: idOf('export'),
   import_id: idOf('import of the list'),
   integration_id: idOf('integration'),
-  key_id: idOf('API key'),
+  key_id: { description: 'Id of the API key.', example: id },
   list_id: idOf('list'),
   member_id: idOf('member'),
   organization_id: idOf('organization'),
-  pixel_id: { description: 'Id of a pixel. Limits the operation to this pixel.', example: id },
+  pixel_id: { description: 'Id of a pixel. Limits the operation to this pixel.' },
   project_id: {
     description: 'Id of the project. The header `X-Project-Id` has the same meaning.',
-    example: id,
   },
   'X-Project-Id': idOf('project'),
   request_id: { description: 'Only the request with this id.', example: id },
   run_id: idOf('run of the export'),
-  session_id: idOf('session'),
+  session_id: { description: 'Id of the session.', example: id },
   share_id: idOf('share link'),
   segment_id: idOf('segment'),
   funnel_id: idOf('saved funnel'),
@@ -55,13 +57,13 @@ const texts: Readonly<Record<string, Text>> = {
   start_date: { example: '2026-01-01' },
   end_ms: { example: 1_769_904_000_000 },
   start_ms: { example: 1_767_225_600_000 },
-  end_time: { example: '2026-01-31T12:00:00Z' },
+  end_time: { example: '2026-01-01T12:00:00Z' },
   start_time: { example: '2026-01-01' },
   file: { example: `${id}.js` },
   filter: { example: 'event_type:eq:page_view,page_path:like:/pricing%' },
   first: { example: 'event_type:eq:page_view' },
   returning: { example: 'event_type:eq:form_submission' },
-  goal: { example: 'Signed up' },
+  goal: { example: 'Sent a form' },
   group_by: { example: 'day' },
   include: { example: 'sessions' },
   ip: { example: '203.0.113.7' },
@@ -91,7 +93,7 @@ export function describeParameters({ paths }: Document): void {
 }
 
 function describe(parameter: Parameter): void {
-  const { description, example } = texts[parameter.name] ?? {}
+  const { description, example = exampleIds[parameter.name] } = texts[parameter.name] ?? {}
   if (description !== undefined) parameter.description ??= description
   if (parameter.example !== undefined) return
   const given = namedValue(parameter.schema ?? {}) ?? example

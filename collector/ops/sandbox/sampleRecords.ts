@@ -7,6 +7,7 @@ export const sampleOptedOut = '5a3b1e00-0000-4000-8000-000000000b06'
 /** The sample's message, which the last start created. */
 export const sampleMessageId = '5a3b1e00-0000-4000-8000-000000000b07'
 
+const sampleGoals = [{ name: 'Sent a form', filter: 'event_type:eq:form_submission' }]
 const savedItems = [
   [sampleIdentity.segmentId, 'segment', { name: 'Phones', filter: 'device_type:eq:mobile' }],
   [
@@ -22,7 +23,7 @@ const savedItems = [
 ] as const
 
 /**
- * Ensures that the sample has a webhook with a delivery, a share link, saved items, a disabled alert, an opt-out
+ * Ensures that the sample has a webhook with a delivery, a share link, saved items, a goal, a disabled alert, an opt-out
  * and an erasure. The webhook subscribes to runs of exports, which the sample never has. The secret of the link is
  * unknown.
  */
@@ -58,6 +59,10 @@ export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
       [itemId, projectId, kind, JSON.stringify(content), madeAt],
     )
   }
+  await postgres.query(
+    `INSERT INTO analytics_goals (project_id, goals, updated_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+    [projectId, JSON.stringify(sampleGoals), madeAt],
+  )
   await postgres.query(
     `INSERT INTO alerts (alert_id, project_id, name, condition, active, created_at, updated_at)
      VALUES ($1, $2, 'Checkout is quiet', $3, false, $4, $4) ON CONFLICT DO NOTHING`,
