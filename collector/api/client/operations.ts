@@ -180,7 +180,7 @@ export const operations = {
   acceptInvitation: 'POST /dashboard/invitation/{token}', // token { code? name? password? } → 200 409 4XX
   getAccount: 'GET /dashboard/account', // → 200 400 401 403 404 503
   updateAccount: 'PUT /dashboard/account', // { name } → 200 400 401 403 404 409 503
-  changePassword: 'PUT /dashboard/password', // { current_password new_password } → 204 400 401 403 404 409 429 503
+  changePassword: 'PUT /dashboard/password', // { code? current_password new_password } → 204 400 401 403 404 409 429 503
   requestEmailChange: 'POST /dashboard/email-change', // { code? current_password email } → 202 400 401 403 404 429 503
   getEmailChange: 'GET /dashboard/email-change/{token}', // token → 200 4XX
   confirmEmailChange: 'POST /dashboard/email-change/{token}', // token → 200 400 401 403 404 409 503

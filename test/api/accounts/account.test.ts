@@ -182,6 +182,25 @@ describe('two-factor authentication', () => {
     expect((await signIn(email, undefined, fresh)).body.error).toBe('second_factor_required')
   })
 
+  test('is asked for by a change of the password', async () => {
+    const { session, email, recoveryCodes } = await withTwoFactor()
+    const fresh = 'a fresh long password'
+    const change = (code?: string) =>
+      it.ask(session, 'PUT /dashboard/password', {
+        current_password: password,
+        new_password: fresh,
+        ...(code && { code }),
+      })
+    const refused = [await change(), await change('000000')]
+    expect(refused.map(({ status, body }) => [status, body.error])).toEqual([
+      [401, 'second_factor_required'],
+      [401, 'invalid_code'],
+    ])
+    expect((await signIn(email, undefined, fresh)).body.error).toBe('invalid_credentials')
+    expect((await change(recoveryCodes[0])).status).toBe(204)
+    expect((await signIn(email, undefined, fresh)).body.error).toBe('second_factor_required')
+  })
+
   test('is turned off with password and code, and by the operator', async () => {
     const { email, session, recoveryCodes } = await withTwoFactor()
     const end = (current_password: string, code: string) =>
