@@ -30,7 +30,7 @@ beforeAll(async () => {
   clickhouse = openClickHouse(tenant.env.CLICKHOUSE_URL!, tenant.env.CLICKHOUSE_DATABASE!)
   await clickhouse.command({
     sql: `INSERT INTO profiles (hem, first_name, company_domain)
-          SELECT lower(hex(SHA256(concat('p', toString(number), '@', {domain:String})))), if(number = 3, 'A "quoted", name\nof two lines', concat('N', toString(number))), {domain:String}
+          SELECT lower(hex(SHA256(concat('p', toString(number), '@', {domain:String})))), multiIf(number = 3, 'A "quoted", name\nof two lines', number = 4, '=SUM(1)', concat('N', toString(number))), {domain:String}
           FROM numbers({people:UInt8})`,
     params: { people, domain },
   })
@@ -155,6 +155,21 @@ test('an audience is downloaded in three formats with the same rows, and charged
     (await ask(`audiences/${id}/download`)).charged,
   ]).toEqual([0, 0, 0])
   expect((await used()) - before).toBe(people)
+})
+
+test('a CSV file has escaped formulas, unless csv_formulas=keep', async () => {
+  const id = await create()
+  const namesOf = async (query: string) => {
+    const { files } = await ready(id, query)
+    expect(files).toMatchObject([{ name: expect.stringMatching(/^part-0001\.(csv|ndjson)$/) }])
+    return (await fetchPart(files[0].url)).toString()
+  }
+  const escaped = await namesOf('csv')
+  expect(escaped).toContain(`"'=SUM(1)"`)
+  expect(escaped).not.toContain('"=SUM(1)"')
+  expect(await namesOf('csv&csv_formulas=escape')).toBe(escaped)
+  expect(await namesOf('csv&csv_formulas=keep')).toBe(escaped.replace("'=SUM(1)", '=SUM(1)'))
+  expect(await namesOf('ndjson')).toContain('"first_name":"=SUM(1)"')
 })
 
 test('a download of a later build that day is charged for new people only, and then paging is free', async () => {
