@@ -141,7 +141,7 @@ export const downloadRoute =
           build: { buildId, keys, findMembers },
         })
         // A later file may have more records: of people who were hidden when an earlier one was written.
-        const { charged } = await settle(admitted, { records: rows })
+        const { charged } = await settle(admitted, { records: rows, isDownload: true })
         const untilMs = Math.min(now() + urlMs, file.expires_at!.getTime())
         return {
           ...answer,

@@ -157,6 +157,34 @@ test('an audience is downloaded in three formats with the same rows, and charged
   expect((await used()) - before).toBe(people)
 })
 
+test('a download by a member is in the audit log, and one with a key is not', async () => {
+  const id = await create()
+  await ready(id)
+  const { admin_email: email, admin_password: password, organization_id } = service.demo
+  const signedIn = await fetch(`${service.url}/dashboard/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  })
+  const { project_id } = service.demo
+  const answer = await fetch(
+    `${service.url}/api/v1/audiences/${id}/download?project_id=${project_id}`,
+    {
+      headers: {
+        cookie: signedIn.headers.getSetCookie()[0]!.split(';')[0]!,
+        origin: service.url,
+      },
+    },
+  )
+  expect(await answer.json()).toMatchObject({ status: 'ready' })
+  const { rows } = await postgres.query(
+    `SELECT object_id, details ->> 'records' AS records FROM audit_log
+     WHERE organization_id = $1 AND action = 'identity.download'`,
+    [organization_id],
+  )
+  expect(rows).toEqual([{ object_id: project_id, records: String(people) }])
+})
+
 test('a CSV file has escaped formulas, unless csv_formulas=keep', async () => {
   const id = await create()
   const namesOf = async (query: string) => {
