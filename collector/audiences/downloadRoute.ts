@@ -9,6 +9,7 @@ import { untilClosed } from '../api/http/streaming.ts'
 import type { KeySpan } from '../billing/buildPart.ts'
 import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { admit, settle } from '../billing/chargedRequest.ts'
+import { csvFormulas } from '../events/query/csvFormulas.ts'
 import { erasedHems } from '../events/query/suppressedPeople.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ById, Meter, ProjectQuery, recordTags } from './audienceSchemas.ts'
@@ -18,6 +19,7 @@ import { readBuild, readNewestBuild, requestBuild } from './builds.ts'
 import {
   type AudienceFile,
   expireFile,
+  type FileFormat,
   formats,
   readFile,
   requestFile,
@@ -91,7 +93,11 @@ export const downloadRoute =
           description:
             'Starts the files of the served build; files that are `expired` or `failed` are written again. Repeat the call until the status is `ready`. Each person of a build is charged once, when a file with them is first ready. Each file has at most 50,000 rows.',
           params: ById,
-          querystring: strictObject({ ...ProjectQuery.properties, format: Type.Optional(Format) }),
+          querystring: strictObject({
+            ...ProjectQuery.properties,
+            format: Type.Optional(Format),
+            csv_formulas: Type.Optional(csvFormulas('escape')),
+          }),
           response: { 200: Download },
         },
       },
@@ -102,12 +108,14 @@ export const downloadRoute =
         const audience = await readAudience(postgres, scope, params.audience_id)
         const format = query.format ?? 'csv'
         const answer = answerWithoutFiles(audience, format)
+        const fileFormat: FileFormat =
+          format === 'csv' && query.csv_formulas === 'keep' ? 'csv_unescaped' : format
         if (audience.build_id === null)
           return { ...answer, status: await statusBefore(postgres, audience, now()) }
-        const file = await readFile(postgres, audience.build_id, format)
+        const file = await readFile(postgres, audience.build_id, fileFormat)
         if (file?.status === 'ready' && file.is_doubtful) return { ...answer, status: 'unloading' }
         if (file?.status !== 'ready') {
-          if (!isUnderWay(file)) await requestFile(postgres, audience.build_id, format)
+          if (!isUnderWay(file)) await requestFile(postgres, audience.build_id, fileFormat)
           return { ...answer, status: file?.status ?? 'pending' }
         }
         const rows = file.parts.reduce((sum, part) => sum + part.rows, 0)
@@ -121,7 +129,7 @@ export const downloadRoute =
         if (keys === null) {
           // People are shown again who are not in the file.
           await expireFile(postgres, file.file_id)
-          await requestFile(postgres, file.build_id, format)
+          await requestFile(postgres, file.build_id, fileFormat)
           return { ...answer, status: 'pending' }
         }
         const buildId = file.build_id
@@ -133,7 +141,7 @@ export const downloadRoute =
           build: { buildId, keys, findMembers },
         })
         // A later file may have more records: of people who were hidden when an earlier one was written.
-        const { charged } = await settle(admitted, { records: rows })
+        const { charged } = await settle(admitted, { records: rows, isDownload: true })
         const untilMs = Math.min(now() + urlMs, file.expires_at!.getTime())
         return {
           ...answer,

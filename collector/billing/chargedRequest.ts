@@ -67,6 +67,8 @@ export interface ReadRecords {
   readonly records: number
   /** The meter, if only the rows decide it; default: the one that `admit` was given. */
   readonly meter?: Meter
+  /** Whether the answer is a file or has the URLs of files. */
+  readonly isDownload?: boolean
   /** The window that was read, if the read has one. */
   readonly window?: Window
   /**
@@ -93,7 +95,7 @@ export async function settle(
   { billing, request, reply, usage, charge }: AdmittedRequest,
   page: ReadRecords,
 ): Promise<Settled> {
-  const { records, meter = usage.meter, window } = page
+  const { records, meter = usage.meter, isDownload = false, window } = page
   // ClickHouse sends the first rows while PostgreSQL writes the charge. None of them leaves before that.
   const rows = page.rows ? underWay(page.rows) : none()
   const charged = await charge.settle(records, {
@@ -101,7 +103,7 @@ export async function settle(
     ...(window && { window }),
     ...(charge.isRepeatable && page.hashes && { hashes: await page.hashes() }),
   })
-  await billing.recordLook(request, { meter, records, projectId: usage.projectId })
+  await billing.recordLook(request, { meter, records, projectId: usage.projectId, isDownload })
   reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
   return { charged, rows: charge.deliver(rows) }
 }

@@ -10,6 +10,8 @@ export interface Look {
   records: number
   /** Owner of the events. Null: the organization. */
   projectId: string | null
+  /** Whether the member gets a file. */
+  isDownload?: boolean
 }
 
 /**
@@ -19,14 +21,15 @@ export interface Look {
 export async function recordLook(
   postgres: Postgres,
   { id, principal, routeOptions }: Pick<FastifyRequest, 'id' | 'principal' | 'routeOptions'>,
-  { meter, records, projectId }: Look,
+  { meter, records, projectId, isDownload }: Look,
 ): Promise<void> {
   if (principal.caller.kind !== 'member' || meter === 'events' || records === 0) return
   const object =
     projectId === null
       ? ({ kind: 'organization', id: principal.organizationId } as const)
       : ({ kind: 'project', id: projectId } as const)
-  await audit(postgres, principal, 'identity.read', object, {
+  const action = isDownload ? 'identity.download' : 'identity.read'
+  await audit(postgres, principal, action, object, {
     meter,
     records,
     request_id: id,

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { typesOf } from '../../schemas/events/index.ts'
 import { fields, publicField, selectableAt, type Tier, tiers } from '../../schemas/fields.ts'
-import { negotiateFormat } from '../api/http/negotiateFormat.ts'
+import { isFile, negotiateFormat } from '../api/http/negotiateFormat.ts'
 import { plainSerializer } from '../api/http/serialization.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { admit, settle } from '../billing/chargedRequest.ts'
@@ -83,7 +83,7 @@ export const eventsRoutes =
           })
           const page = await readPage(queryExecutor, plan, format, admitted)
 
-          const { charged, rows } = await settle(admitted, page)
+          const { charged, rows } = await settle(admitted, { ...page, isDownload: isFile(format) })
 
           const { records, hasMore } = page
           const nextCursor = () => {

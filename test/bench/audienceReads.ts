@@ -168,13 +168,14 @@ export async function measureFiles(
     const names = { csv: 'CSVWithNames', ndjson: 'JSONEachRow', parquet: 'Parquet' } as const
     const itself = async () => {
       const path = join(filesDirectory, `itself.${format}`)
-      const { sql, params } = partQuery({
+      const members = {
         organizationId: demo.organization_id,
         buildId,
         entity: 'people',
         erased: [],
         keys: { after: 0, upTo: count },
-      })
+      } as const
+      const { sql, params } = partQuery(members, { escapesFormulas: format === 'csv' })
       const startedAt = performance.now()
       await clickhouse.command({
         sql: `INSERT INTO FUNCTION file('${path}', '${names[format]}') ${sql}`,

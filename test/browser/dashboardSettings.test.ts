@@ -250,7 +250,7 @@ describe('one’s account', () => {
     expect(await violations(page)).toEqual([])
     await button(page, 'Copy the recovery codes').click()
     await expect.poll(() => copied(page)).toMatch(/^(?:\w{4}-){3}\w{4}\n/)
-    const [recoveryCode] = (await copied(page)).split('\n')
+    const [recoveryCode, otherCode] = (await copied(page)).split('\n')
     await button(page, 'I have stored them').click()
     await button(page, 'Turn off').waitFor()
 
@@ -270,9 +270,18 @@ describe('one’s account', () => {
     await entered(again)
     await again.context().close()
 
+    await page.getByLabel('Current password').fill(admin_password)
+    await page.getByLabel('New password').fill(admin_password)
+    await page.getByLabel('Code').fill('000000')
+    await button(page, 'Change password').click()
+    await page.getByText('The code is wrong').waitFor()
+    await page.getByLabel('Code').fill(otherCode!)
+    await button(page, 'Change password').click()
+    await page.getByText('Password changed').waitFor()
+
     await button(page, 'Turn off').click()
     await page.locator('dialog').getByLabel('Current password').fill(admin_password)
-    await page.getByLabel('Code').fill(recoveryCode!)
+    await page.locator('dialog').getByLabel('Code').fill(recoveryCode!)
     await page.locator('dialog').getByRole('button', { name: 'Turn off' }).click()
     await page.getByText('Two-factor authentication is off').waitFor()
     await button(page, 'Turn on').waitFor()

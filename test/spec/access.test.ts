@@ -264,12 +264,13 @@ test('what a member is shown of who visitors are is in the audit log, and what e
   const session = await service.withSession(ours.owner)
   const looks = async () => {
     const { rows } = await service.postgres.query<{
+      action: string
       actor: { id: string }
       object_id: string
       details: object
     }>(
-      `SELECT actor, object_id, details FROM audit_log
-       WHERE organization_id = $1 AND action = 'identity.read' ORDER BY entry_id`,
+      `SELECT action, actor, object_id, details FROM audit_log
+       WHERE organization_id = $1 AND action LIKE 'identity.%' ORDER BY entry_id`,
       [ours.organizationId],
     )
     return rows
@@ -281,8 +282,12 @@ test('what a member is shown of who visitors are is in the audit log, and what e
   expect((await ask('resolution_hem', withKey(ours.key))).status).toBe(200)
   expect(await looks()).toHaveLength(before)
   expect((await ask('resolution_hem', session)).status).toBe(200)
+  const csv = { ...session, accept: 'text/csv' }
+  expect((await ask('resolution_hem', csv)).status).toBe(200)
+  expect((await ask('web_event', csv)).status).toBe(200)
   expect((await looks()).slice(before)).toEqual([
     {
+      action: 'identity.read',
       actor: expect.objectContaining({ kind: 'member', id: ours.owner }),
       object_id: ours.projects[0],
       details: {
@@ -292,6 +297,7 @@ test('what a member is shown of who visitors are is in the audit log, and what e
         route: 'GET /api/v3/events/resolution_hem',
       },
     },
+    expect.objectContaining({ action: 'identity.download', object_id: ours.projects[0] }),
   ])
 })
 

@@ -6,17 +6,19 @@ import { sessionOf } from '../../api/access/session.ts'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { access, CurrentPassword, Password, triesRefusals } from '../accountSchemas.ts'
+import { access, Code, CurrentPassword, Password, triesRefusals } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
 import { endAccess } from '../credentials/endAccess.ts'
 import { passwordChangedNotice } from '../credentials/notices.ts'
+import { requireSecondFactor } from '../credentials/secondFactor.ts'
 import { rememberBrowser } from '../sessions/knownBrowser.ts'
 import { ownUserWithPassword } from './ownUser.ts'
 
 /** PUT /dashboard/password: changes the password of the signed-in user. */
 export const ownPasswordRoutes =
-  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { postgres, publicUrl } = deps
     app.put(
       '/dashboard/password',
       {
@@ -26,22 +28,24 @@ export const ownPasswordRoutes =
           operationId: 'changePassword',
           summary: 'Change your password',
           description:
-            'Requires a session and the password. Ends every other session, every password reset and a pending change of the e-mail address, and mails a notice. Attempts share the rate limit of sign-in.',
+            'Requires a session and the password, and a `code` with two-factor authentication. Ends every other session, every password reset and a pending change of the e-mail address, and mails a notice. Attempts share the rate limit of sign-in.',
           body: strictObject({
             current_password: CurrentPassword,
             new_password: Password,
+            code: Type.Optional(Code),
           }),
           response: { 204: Type.Null() },
         },
       },
       async (request, reply) => {
         const { principal, body } = request
-        const { userId, memberId, email } = await ownUserWithPassword(
+        const { userId, memberId, email, knownBrowser } = await ownUserWithPassword(
           postgres,
           request,
           body.current_password,
           publicUrl,
         )
+        await requireSecondFactor(deps, userId, body.code, knownBrowser)
         const newHash = await hashPassword(body.new_password)
         await inTransaction(postgres, async (client) => {
           await client.query(

@@ -17,7 +17,8 @@ const AuditEntry = Type.Object(
       name: Type.String({ description: 'The name at the time of the entry.' }),
     }),
     action: Type.String({
-      description: 'The type of the object and the action: `pixel.update`.',
+      description:
+        'The type of the object and the action: `pixel.update`. Without a change: `member.sign_in`, `member.sign_in_failed`, `identity.read` and `identity.download`.',
     }),
     object_kind: Type.String(),
     object_id: Type.String(),
@@ -26,7 +27,8 @@ const AuditEntry = Type.Object(
         'Its name now, or at the time of the entry if it was deleted since. Null if it has none.',
     }),
     details: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'For updates: `{ field: { from, to } }`.',
+      description:
+        'For updates: `{ field: { from, to } }`. For sign-ins: `by` (`password` or `provider`) or the `reason` of a failure, and the network `address`.',
     }),
   },
   { title: 'AuditEntry' },
@@ -54,7 +56,8 @@ export const auditRoutes =
           tags: ['Dashboard'],
           operationId: 'listAuditLog',
           summary: 'List audit log entries',
-          description: 'Requires the owner or admin role. Returns the entries, newest first.',
+          description:
+            'Requires the owner or admin role. Returns changes, sign-ins of members, and identities that members viewed or downloaded, newest first. Of failed sign-ins, a user has at most ten entries at once, then one in ten minutes. Their actor is the member whose address was used.',
           querystring: strictObject(pageQuery),
           response: {
             200: Type.Object({ entries: Type.Array(AuditEntry), next_cursor: NextCursor }),

@@ -4,22 +4,22 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { sha256 } from '../../api/access/authenticate.ts'
-import { checkPassword, hashPassword } from '../../api/access/passwords.ts'
+import { hashPassword } from '../../api/access/passwords.ts'
 import type { Role } from '../../api/access/principal.ts'
 import { requireSameOrigin } from '../../api/access/sameOrigin.ts'
 import { sessionOf } from '../../api/access/session.ts'
 import { Name, strictObject } from '../../api/http/commonSchemas.ts'
-import { conflict, invalidParameter, notFound, unauthorized } from '../../api/http/errors.ts'
+import { conflict, invalidParameter, notFound } from '../../api/http/errors.ts'
 import { visitorText } from '../../platform/outbox/visitorText.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { access, Code, Password } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
-import { requireSecondFactor } from '../credentials/secondFactor.ts'
 import { takeSignInTry } from '../credentials/signInThrottle.ts'
 import { rememberBrowser } from '../sessions/knownBrowser.ts'
 import { readSignedIn, SignedIn, startSession } from '../sessions/sessions.ts'
-import { attemptOf } from '../sessions/signIn.ts'
+import { attemptOf, requireCode, requirePassword } from '../sessions/signIn.ts'
+import { auditSignIn } from '../sessions/signInAudit.ts'
 
 const invitationMs = 7 * 86_400_000
 
@@ -118,6 +118,8 @@ export const invitationRoutes =
         const signedIn = await inTransaction(postgres, async (client) => {
           const invitation = await readInvitation(client, token, 'FOR UPDATE OF members')
           const { member_id: memberId, organization_id: organizationId, role, by_mail } = invitation
+          // In the joined organization, the entry below says it.
+          if (proof.userId && !proof.hasSession) await auditSignIn(client, proof.userId, request)
           const userId = proof.userId ?? (await newUser(client, email, proof.passwordHash))
           await client.query(
             `UPDATE members SET user_id = $2, invitation_sha256 = NULL, invitation_expires_at = NULL,
@@ -170,8 +172,8 @@ export const invitationRoutes =
       }
       const attempt = await attemptOf(postgres, request, email, publicUrl)
       await takeSignInTry(postgres, attempt)
-      if (!(await checkPassword(user.password_hash, password))) throw unauthorized.credentials()
-      await requireSecondFactor(deps, user.user_id, code, attempt.knownBrowser)
+      await requirePassword(postgres, request, user, password)
+      await requireCode(deps, request, user.user_id, code, attempt.knownBrowser)
       return { userId: user.user_id }
     }
   }

@@ -1,11 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { checkPassword } from '../../api/access/passwords.ts'
-import { singleSignOnRequired, unauthorized } from '../../api/http/errors.ts'
+import { ApiError, singleSignOnRequired, unauthorized } from '../../api/http/errors.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { requireSecondFactor, type SecondFactorDeps } from '../credentials/secondFactor.ts'
 import { type Attempt, forgetSignInTries, takeSignInTry } from '../credentials/signInThrottle.ts'
 import { knownBrowserOf } from './knownBrowser.ts'
+import { auditFailedSignIn, auditSignIn } from './signInAudit.ts'
 
 /** Reads the caller that tries to sign in from a request. */
 export const attemptOf = async (
@@ -22,7 +23,8 @@ export const attemptOf = async (
 /**
  * Returns the user of an e-mail address and a password, as member of the organization they used last. Throws
  * 401 "invalid_credentials", without revealing in text or time whether the address is known. Throws 429
- * "rate_limited" with Retry-After. For a user with a second factor, throws 401 until the code is given.
+ * "rate_limited" with Retry-After. For a user with a second factor, throws 401 until the code is given. The
+ * audit log has each sign-in and failed ones.
  */
 export async function userWithPassword(
   deps: SecondFactorDeps,
@@ -48,10 +50,45 @@ export async function userWithPassword(
      FROM users WHERE email = $1`,
     [email],
   )
-  const matches = await checkPassword(rows[0]?.password_hash ?? null, password)
-  if (!matches || !rows[0]?.is_member) throw unauthorized.credentials()
+  await requirePassword(postgres, request, rows[0], password)
+  if (!rows[0]?.is_member) throw unauthorized.credentials()
   await forgetSignInTries(postgres, attempt)
-  await requireSecondFactor(deps, rows[0].user_id, code, attempt.knownBrowser)
+  await requireCode(deps, request, rows[0].user_id, code, attempt.knownBrowser)
   if (rows[0].member_id === null) throw singleSignOnRequired()
+  await auditSignIn(postgres, rows[0].user_id, request)
   return { userId: rows[0].user_id, memberId: rows[0].member_id, email }
+}
+
+/** Throws 401 "invalid_credentials" and records it, if a user has the address but not the password. */
+export async function requirePassword(
+  postgres: Postgres,
+  request: FastifyRequest,
+  user: { user_id: string; password_hash: string } | undefined,
+  password: string,
+): Promise<void> {
+  if (await checkPassword(user?.password_hash ?? null, password)) return
+  if (user) {
+    // Not awaited, because its duration would reveal that a user has the address.
+    auditFailedSignIn(postgres, user.user_id, request, 'password').catch((error: Error) =>
+      request.log.warn({ error: error.message }, 'cannot record a failed sign-in'),
+    )
+  }
+  throw unauthorized.credentials()
+}
+
+/** `requireSecondFactor` that records a wrong code. */
+export async function requireCode(
+  deps: SecondFactorDeps,
+  request: FastifyRequest,
+  userId: string,
+  code: string | undefined,
+  knownBrowser: string | null,
+): Promise<void> {
+  try {
+    await requireSecondFactor(deps, userId, code, knownBrowser)
+  } catch (error) {
+    if (error instanceof ApiError && error.error === 'invalid_code')
+      await auditFailedSignIn(deps.postgres, userId, request, 'code')
+    throw error
+  }
 }

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { parse, stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
 import { sha256 } from '../../api/access/authenticate.ts'
 import { networkOf } from '../../api/access/network.ts'
 import { requireSameOrigin } from '../../api/access/sameOrigin.ts'
@@ -167,6 +168,15 @@ export const providerSignInRoutes =
       const person = personOf(claims, settings)
       await inTransaction(postgres, async (client) => {
         const { memberId } = await memberOfPerson(client, settings, person)
+        const actor = {
+          organizationId,
+          caller: { kind: 'member', memberId, role: person.role },
+        } as const
+        const object = { kind: 'member', id: memberId } as const
+        await audit(client, actor, 'member.sign_in', object, {
+          by: 'provider',
+          address: request.ip,
+        })
         await startSession(client, request, reply, { memberId }, publicUrl)
       })
     }

@@ -8,8 +8,11 @@ export interface Bucket {
   everySeconds: number
 }
 
-/** Takes a token of each bucket, or throws 429 "rate_limited" with Retry-After. */
-export async function requireToken(postgres: Queryable, buckets: readonly Bucket[]): Promise<void> {
+/** Takes a token of each bucket, or of none. `refused` is 0 if it took them. */
+export async function takeTokens(
+  postgres: Queryable,
+  buckets: readonly Bucket[],
+): Promise<{ refused: number; wait_seconds: number }> {
   const { rows } = await postgres.query<{ refused: number; wait_seconds: number }>(
     'SELECT refused, wait_seconds FROM take_tokens($1, $2, $3)',
     [
@@ -18,7 +21,12 @@ export async function requireToken(postgres: Queryable, buckets: readonly Bucket
       buckets.map(({ burst }) => burst),
     ],
   )
-  const { refused, wait_seconds } = rows[0]!
+  return rows[0]!
+}
+
+/** Takes a token of each bucket, or throws 429 "rate_limited" with Retry-After. */
+export async function requireToken(postgres: Queryable, buckets: readonly Bucket[]): Promise<void> {
+  const { refused, wait_seconds } = await takeTokens(postgres, buckets)
   if (refused === 0) return
   throw new ApiError(429, 'rate_limited', 'Too many attempts. Wait, then try again.', {
     headers: { 'retry-after': String(Math.max(1, Math.ceil(wait_seconds))) },

@@ -97,7 +97,7 @@ export const operations = {
   listAudienceChanges: 'GET /api/v1/audiences/{audience_id}/builds/{build_id}/changes charged', // Idempotency-Key? X-Project-Id? audience_id build_id cursor? page_size? project_id? → 200 400 401 402 403 404 409 422 429 503
   explainAudience: 'GET /api/v1/audiences/{audience_id}/explain charged', // Idempotency-Key? X-Project-Id? audience_id email? hem? project_id? → 200 400 401 402 403 404 409 422 429 503
   getAudienceUsage: 'GET /api/v1/audiences/linkage-usage', // X-Project-Id? end_date? project_id? start_date? → 200 400 401 403 404 429 503
-  downloadAudience: 'GET /api/v1/audiences/{audience_id}/download charged', // Idempotency-Key? X-Project-Id? audience_id format? project_id? → 200 400 401 402 403 404 429 503
+  downloadAudience: 'GET /api/v1/audiences/{audience_id}/download charged', // Idempotency-Key? X-Project-Id? audience_id csv_formulas? format? project_id? → 200 400 401 402 403 404 429 503
   getAudienceFile: 'GET /api/v1/audience_files/{name}', // name ticket → 200 4XX
   getAudienceSchema: 'GET /api/v1/audiences/schema', // → 200 400 401 403 404 429 503
   listAudienceTemplates: 'GET /api/v1/audiences/templates', // → 200 400 401 403 404 429 503
@@ -180,7 +180,7 @@ export const operations = {
   acceptInvitation: 'POST /dashboard/invitation/{token}', // token { code? name? password? } → 200 409 4XX
   getAccount: 'GET /dashboard/account', // → 200 400 401 403 404 503
   updateAccount: 'PUT /dashboard/account', // { name } → 200 400 401 403 404 409 503
-  changePassword: 'PUT /dashboard/password', // { current_password new_password } → 204 400 401 403 404 409 429 503
+  changePassword: 'PUT /dashboard/password', // { code? current_password new_password } → 204 400 401 403 404 409 429 503
   requestEmailChange: 'POST /dashboard/email-change', // { code? current_password email } → 202 400 401 403 404 429 503
   getEmailChange: 'GET /dashboard/email-change/{token}', // token → 200 4XX
   confirmEmailChange: 'POST /dashboard/email-change/{token}', // token → 200 400 401 403 404 409 503

@@ -16,6 +16,9 @@ export type TableFormat = 'arrow' | 'parquet'
 export const isTable = (format: Format): format is TableFormat =>
   format === 'arrow' || format === 'parquet'
 
+/** Whether people save answers of this format as files. */
+export const isFile = (format: Format): boolean => format === 'csv' || isTable(format)
+
 /** Returns the Content-Type of a format. */
 export const contentTypeOf = (format: Format): string =>
   isTable(format) ? formats[format] : `${formats[format]}; charset=utf-8`

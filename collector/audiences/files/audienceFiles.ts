@@ -4,8 +4,10 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 /** The queue that finds files to write, verify or delete. */
 export const filesQueue = 'audiences.files'
 
+/** The formats to choose from. */
 export const formats = ['csv', 'ndjson', 'parquet'] as const
-export type FileFormat = (typeof formats)[number]
+/** The format of a file. `csv` has escaped formulas, `csv_unescaped` texts as they are. */
+export type FileFormat = (typeof formats)[number] | 'csv_unescaped'
 
 export interface Part {
   readonly name: string

@@ -1,5 +1,12 @@
-import { companyFields, hemAsNumber, numberAsHem, profileFields } from '../../../schemas/fields.ts'
+import {
+  companyFields,
+  type Field,
+  hemAsNumber,
+  numberAsHem,
+  profileFields,
+} from '../../../schemas/fields.ts'
 import { type Bind, bindings } from '../../events/query/bind.ts'
+import { escapedFormula } from '../../events/query/csvFormulas.ts'
 import { isSuppressed, suppressedPeople } from '../../events/query/suppressedPeople.ts'
 import { profilesWhere } from '../../identity/store/profileSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
@@ -88,21 +95,26 @@ export type Columns = Readonly<Record<string, string>>
 /**
  * Selects the rows of a part in the order of their keys: the hem and the profile, or the company; null for
  * unknown fields. `columns` replaces these columns; their names consist of letters, digits, spaces, dots,
- * dashes and underscores.
+ * dashes and underscores. With `escapesFormulas`, no spreadsheet runs a text.
  */
-export function partQuery(members: ShownMembers, columns?: Columns): Query {
+export function partQuery(
+  members: ShownMembers,
+  { columns, escapesFormulas = false }: { columns?: Columns; escapesFormulas?: boolean } = {},
+): Query {
   const { bind, params } = bindings()
+  const selectedAs = (field: Field, sql: string) =>
+    `${escapesFormulas ? escapedFormula(field, sql) : sql} AS ${field.name}`
   const shown = (column: string) =>
     `SELECT ${column} FROM audience_members WHERE ${shownWhere(members, bind)}`
   const sql =
     members.entity === 'people'
-      ? `SELECT ${[`${numberAsHem('members.hem_number')} AS hem`, ...profileFields.map(({ name }) => `known.${name} AS ${name}`)].join(', ')}
+      ? `SELECT ${[`${numberAsHem('members.hem_number')} AS hem`, ...profileFields.map((field) => selectedAs(field, `known.${field.name}`))].join(', ')}
 FROM (${shown('key, hem_number')}) AS members
 ANY LEFT JOIN (
 ${profilesWhere([`${hemAsNumber('hem')} AS hem_number`, ...names(profileFields)], [`hem IN (${shown(`${numberAsHem('hem_number')}`)})`])}
 ) AS known ON known.hem_number = members.hem_number
 ORDER BY members.key`
-      : `SELECT ${companyFields.map(({ name }) => (name === 'company_domain' ? 'members.company_domain AS company_domain' : `known.${name} AS ${name}`)).join(', ')}
+      : `SELECT ${companyFields.map((field) => selectedAs(field, `${field.name === 'company_domain' ? 'members' : 'known'}.${field.name}`)).join(', ')}
 FROM (${shown('key, company_domain')}) AS members
 ANY LEFT JOIN (
 SELECT ${names(companyFields).join(', ')} FROM companies FINAL WHERE company_domain IN (${shown('company_domain')})

@@ -27,6 +27,7 @@ const keptDays = 7
 /** ClickHouse's names of the file formats. */
 export const clickHouseFormats: Record<FileFormat, NamedFormat> = {
   csv: 'CSVWithNames',
+  csv_unescaped: 'CSVWithNames',
   ndjson: 'JSONEachRow',
   parquet: 'Parquet',
 }
@@ -184,11 +185,11 @@ async function writePart(
 ): Promise<Part> {
   const { store, temporaryDirectory } = deps
   const clickhouse = clickhouseOf(deps, organization_id)
-  const name = `part-${String(index + 1).padStart(4, '0')}.${format}`
+  const name = `part-${String(index + 1).padStart(4, '0')}.${format.replace('_unescaped', '')}`
   const path = join(temporaryDirectory, `${randomUUID()}-${name}`)
   const { rows } = await readShown(clickhouse, members)
   const result = await clickhouse.stream(
-    partQuery(members),
+    partQuery(members, { escapesFormulas: format === 'csv' }),
     clickHouseFormats[format],
     signal,
     partSettings,

@@ -3,13 +3,14 @@ import { Choice } from '../../api/http/commonSchemas.ts'
 import { isUuidField } from './columns.ts'
 
 /** The parameter `csv_formulas`. */
-export const CsvFormulas = Choice(['keep', 'escape'], {
-  default: 'keep',
-  description:
-    'Formulas in CSV. `escape` puts an apostrophe before a text that begins with =, +, -, @, their full-width forms, ' +
-    'a tab or a line end. Spreadsheets then do not run it. `keep` returns texts unchanged, for ' +
-    'programs. JSON is not affected.',
-})
+export const csvFormulas = (defaultChoice: 'keep' | 'escape') =>
+  Choice(['keep', 'escape'], {
+    default: defaultChoice,
+    description:
+      'Formulas in CSV. `escape` puts an apostrophe before a text that begins with =, +, -, @, their full-width forms, ' +
+      'a tab or a line end. Spreadsheets then do not run it. `keep` returns texts unchanged, for ' +
+      'programs. Other formats are not affected.',
+  })
 
 /** The first characters by which spreadsheets recognize a formula (OWASP: CSV Injection). */
 const formulaStart = '^[=+@＝＋－＠\\\\-\\\\t\\\\r\\\\n]'

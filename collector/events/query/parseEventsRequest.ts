@@ -4,7 +4,7 @@ import type { RequestedScope } from '../../api/access/policy.ts'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import { questionOf, requireSameQuestion } from '../../api/http/cursorQuestion.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
-import { CsvFormulas } from './csvFormulas.ts'
+import { csvFormulas } from './csvFormulas.ts'
 import { type Cursor, CursorOfEvents } from './cursor.ts'
 import { Distinct, readFields, Select } from './fieldList.ts'
 import { FilterText, readFilters } from './filter.ts'
@@ -51,7 +51,7 @@ export const EventsQuery = strictObject({
   select: Type.Optional(Select),
   order: Type.Optional(OrderName),
   cursor: Type.Optional(CursorOfEvents),
-  csv_formulas: Type.Optional(CsvFormulas),
+  csv_formulas: Type.Optional(csvFormulas('keep')),
 })
 export type EventsQuery = Static<typeof EventsQuery>
 

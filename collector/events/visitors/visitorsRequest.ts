@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { fieldsAt, type Tier } from '../../../schemas/fields.ts'
 import { Choice, strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
-import { CsvFormulas } from '../query/csvFormulas.ts'
+import { csvFormulas } from '../query/csvFormulas.ts'
 import { FieldList, readFields } from '../query/fieldList.ts'
 import { FilterText, readFilters } from '../query/filter.ts'
 import type { ParsedRequest } from '../query/parseEventsRequest.ts'
@@ -76,7 +76,7 @@ export const VisitorsQuery = strictObject({
     ),
   ),
   filter: Type.Optional(FilterText),
-  csv_formulas: Type.Optional(CsvFormulas),
+  csv_formulas: Type.Optional(csvFormulas('keep')),
 })
 
 /** Reads a request for visitors at `tier`. Throws 400 that names the parameter. */

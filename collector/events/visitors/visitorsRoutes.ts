@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { negotiateFormat } from '../../api/http/negotiateFormat.ts'
+import { isFile, negotiateFormat } from '../../api/http/negotiateFormat.ts'
 import { plainSerializer } from '../../api/http/serialization.ts'
 import { chargedMeta } from '../../billing/chargedMeta.ts'
 import { admit, settle } from '../../billing/chargedRequest.ts'
@@ -55,7 +55,10 @@ export const visitorsRoutes =
           })
           const visitors = await readVisitors(queryExecutor, plan, format, admitted)
 
-          const { charged, rows } = await settle(admitted, visitors)
+          const { charged, rows } = await settle(admitted, {
+            ...visitors,
+            isDownload: isFile(format),
+          })
 
           const { records, hasPartialData } = visitors
           return sendRows(reply, {

@@ -70,7 +70,10 @@ export const erasureRoutes =
         const subject = readSubject(given)
         const { organizationId } = principal
         const erasure = await inTransaction(postgres, async (client) => {
-          if (opt_out) await addOptOut(client, organizationId, subject)
+          if (opt_out) {
+            const { opt_out_id } = await addOptOut(client, organizationId, subject)
+            await audit(client, principal, 'opt_out.create', { kind: 'opt_out', id: opt_out_id })
+          }
           const requested = await requestErasure(client, organizationId, subject)
           // The log outlives the subject's data, so it does not identify the subject.
           const object = { kind: 'erasure', id: requested.erasure_id } as const

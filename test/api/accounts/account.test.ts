@@ -5,7 +5,7 @@ import { stepAt } from '../../../collector/accounts/credentials/totp.ts'
 import { fromBase32 } from '../../harness/base32.ts'
 import { waitFor } from '../../harness/service.ts'
 import { codeOf } from '../../harness/totp.ts'
-import { type Accounts, type Caller, nobody, openAccounts, password } from './harness.ts'
+import { type Accounts, type Caller, type Json, nobody, openAccounts, password } from './harness.ts'
 
 let it: Accounts
 
@@ -182,6 +182,25 @@ describe('two-factor authentication', () => {
     expect((await signIn(email, undefined, fresh)).body.error).toBe('second_factor_required')
   })
 
+  test('is asked for by a change of the password', async () => {
+    const { session, email, recoveryCodes } = await withTwoFactor()
+    const fresh = 'a fresh long password'
+    const change = (code?: string) =>
+      it.ask(session, 'PUT /dashboard/password', {
+        current_password: password,
+        new_password: fresh,
+        ...(code && { code }),
+      })
+    const refused = [await change(), await change('000000')]
+    expect(refused.map(({ status, body }) => [status, body.error])).toEqual([
+      [401, 'second_factor_required'],
+      [401, 'invalid_code'],
+    ])
+    expect((await signIn(email, undefined, fresh)).body.error).toBe('invalid_credentials')
+    expect((await change(recoveryCodes[0])).status).toBe(204)
+    expect((await signIn(email, undefined, fresh)).body.error).toBe('second_factor_required')
+  })
+
   test('is turned off with password and code, and by the operator', async () => {
     const { email, session, recoveryCodes } = await withTwoFactor()
     const end = (current_password: string, code: string) =>
@@ -214,6 +233,75 @@ describe('two-factor authentication', () => {
       expect(kept).not.toContain(code)
       expect(kept).not.toContain(Buffer.from(code.replaceAll('-', '')).toString('hex'))
     }
+  })
+})
+
+describe('the audit log has', () => {
+  const entriesOf = async (memberId: string) =>
+    (await it.done(it.owner, 'GET /dashboard/audit?limit=200')).entries
+      .filter(({ action, object_id }: Json) => /sign_in/.test(action) && object_id === memberId)
+      .map(({ action, actor, details }: Json) => {
+        expect(actor).toMatchObject({ kind: 'member', id: memberId })
+        expect(details.address).toMatch(/^10\./)
+        const { address, ...others } = details
+        return [action, others]
+      })
+  const failed = ['member.sign_in_failed', { reason: 'password' }]
+
+  test('sign-ins, wrong passwords and wrong codes of users, and no unknown address', async () => {
+    const { email, memberId, recoveryCodes } = await withTwoFactor()
+    const stranger = `${randomUUID()}@example.com`
+    await signIn(stranger)
+    await signIn(email, undefined, 'not the password')
+    await expect.poll(() => entriesOf(memberId)).toEqual([failed])
+    // The password without the code is the first half of a sign-in.
+    await signIn(email)
+    await signIn(email, '000000')
+    await signIn(email, recoveryCodes[0])
+    await it.done({ 'x-forwarded-for': randomAddress() }, 'POST /auth/v1/login', {
+      email,
+      password,
+      code: recoveryCodes[1],
+    })
+    const success = ['member.sign_in', { by: 'password' }]
+    expect(await entriesOf(memberId)).toEqual([
+      success,
+      success,
+      ['member.sign_in_failed', { reason: 'code' }],
+      failed,
+    ])
+    const { rows } = await it.postgres.query('SELECT audit_log::text AS row FROM audit_log')
+    expect(JSON.stringify(rows)).not.toContain(stranger)
+  })
+
+  test('at most ten failed sign-ins of a user at once', async () => {
+    const { email, memberId } = await it.join('member')
+    await Promise.all(
+      Array.from({ length: 14 }, () => signIn(email, undefined, 'not the password')),
+    )
+    await expect.poll(async () => (await entriesOf(memberId)).length).toBe(10)
+    await signIn(email)
+    expect((await entriesOf(memberId)).slice(0, 2)).toEqual([
+      ['member.sign_in', { by: 'password' }],
+      failed,
+    ])
+    expect(await entriesOf(memberId)).toHaveLength(11)
+  })
+
+  test('a sign-in by an invitation in the other organizations of the user', async () => {
+    const { email, memberId } = await it.join('member')
+    const stranger = await it.openStranger()
+    it.mail.mails.length = 0
+    const invited = await it.done(stranger.key, 'POST /api/v1/organization/user/create', {
+      email,
+      role: 'member',
+    })
+    const accept = `POST /dashboard/invitation/${await it.invitationToken(invited)}`
+    const caller = { 'x-forwarded-for': randomAddress() }
+    await it.ask(caller, accept, { password: 'not the password' })
+    await expect.poll(() => entriesOf(memberId)).toEqual([failed])
+    await it.done(caller, accept, { password })
+    expect(await entriesOf(memberId)).toEqual([['member.sign_in', { by: 'password' }], failed])
   })
 })
 

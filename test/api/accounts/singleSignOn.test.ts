@@ -42,6 +42,11 @@ describe('a sign-in through the provider', () => {
     expect(await memberOf(it, who.email)).toMatchObject({ status: 'active', role: 'admin' })
     const { entries } = await it.done(it.owner, 'GET /dashboard/audit')
     expect(entries[0]).toMatchObject({
+      action: 'member.sign_in',
+      actor: { id: answer.member.member_id },
+      details: { by: 'provider', address: expect.any(String) },
+    })
+    expect(entries[1]).toMatchObject({
       action: 'member.join',
       actor: { id: answer.member.member_id },
       details: { email: who.email, role: 'admin', issuer: issuer.issuer },

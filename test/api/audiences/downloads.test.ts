@@ -30,7 +30,7 @@ beforeAll(async () => {
   clickhouse = openClickHouse(tenant.env.CLICKHOUSE_URL!, tenant.env.CLICKHOUSE_DATABASE!)
   await clickhouse.command({
     sql: `INSERT INTO profiles (hem, first_name, company_domain)
-          SELECT lower(hex(SHA256(concat('p', toString(number), '@', {domain:String})))), if(number = 3, 'A "quoted", name\nof two lines', concat('N', toString(number))), {domain:String}
+          SELECT lower(hex(SHA256(concat('p', toString(number), '@', {domain:String})))), multiIf(number = 3, 'A "quoted", name\nof two lines', number = 4, '=SUM(1)', concat('N', toString(number))), {domain:String}
           FROM numbers({people:UInt8})`,
     params: { people, domain },
   })
@@ -155,6 +155,49 @@ test('an audience is downloaded in three formats with the same rows, and charged
     (await ask(`audiences/${id}/download`)).charged,
   ]).toEqual([0, 0, 0])
   expect((await used()) - before).toBe(people)
+})
+
+test('a download by a member is in the audit log, and one with a key is not', async () => {
+  const id = await create()
+  await ready(id)
+  const { admin_email: email, admin_password: password, organization_id } = service.demo
+  const signedIn = await fetch(`${service.url}/dashboard/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  })
+  const { project_id } = service.demo
+  const answer = await fetch(
+    `${service.url}/api/v1/audiences/${id}/download?project_id=${project_id}`,
+    {
+      headers: {
+        cookie: signedIn.headers.getSetCookie()[0]!.split(';')[0]!,
+        origin: service.url,
+      },
+    },
+  )
+  expect(await answer.json()).toMatchObject({ status: 'ready' })
+  const { rows } = await postgres.query(
+    `SELECT object_id, details ->> 'records' AS records FROM audit_log
+     WHERE organization_id = $1 AND action = 'identity.download'`,
+    [organization_id],
+  )
+  expect(rows).toEqual([{ object_id: project_id, records: String(people) }])
+})
+
+test('a CSV file has escaped formulas, unless csv_formulas=keep', async () => {
+  const id = await create()
+  const namesOf = async (query: string) => {
+    const { files } = await ready(id, query)
+    expect(files).toMatchObject([{ name: expect.stringMatching(/^part-0001\.(csv|ndjson)$/) }])
+    return (await fetchPart(files[0].url)).toString()
+  }
+  const escaped = await namesOf('csv')
+  expect(escaped).toContain(`"'=SUM(1)"`)
+  expect(escaped).not.toContain('"=SUM(1)"')
+  expect(await namesOf('csv&csv_formulas=escape')).toBe(escaped)
+  expect(await namesOf('csv&csv_formulas=keep')).toBe(escaped.replace("'=SUM(1)", '=SUM(1)'))
+  expect(await namesOf('ndjson')).toContain('"first_name":"=SUM(1)"')
 })
 
 test('a download of a later build that day is charged for new people only, and then paging is free', async () => {

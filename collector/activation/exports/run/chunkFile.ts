@@ -30,7 +30,12 @@ export async function writeChunkFile(
       outputFormat === 'hem' ? 'csv' : (outputFormat as 'csv' | 'ndjson' | 'parquet')
     ]
   const clickhouse = clickhouseOf(deps, runState.organizationId)
-  const result = await clickhouse.stream(partQuery(members, columns), format, signal, settings)
+  const result = await clickhouse.stream(
+    partQuery(members, columns ? { columns } : {}),
+    format,
+    signal,
+    settings,
+  )
   const path = chunkPath(deps, runState)
   return {
     path,

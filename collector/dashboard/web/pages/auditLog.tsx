@@ -7,7 +7,7 @@ import { exactTime } from '../components/time.ts'
 import { useListQuery, useQuery } from '../useQuery.ts'
 import { labelOfField } from '../view/labels.ts'
 
-/** Changes with their actors; entries are never changed or removed. */
+/** Changes, sign-ins and reads of identities with their actors; entries are never changed or removed. */
 export function AuditLog() {
   const projects = useQuery(ownProjects)
   const names = new Map(projects.value?.map(({ project_id, name }) => [project_id, name]))
@@ -16,7 +16,7 @@ export function AuditLog() {
     ({ entries }) => entries,
   )
   return (
-    <Page title="Audit log" lead="Who changed what, newest first.">
+    <Page title="Audit log" lead="Who changed what, signed in or viewed identities, newest first.">
       <AsyncList
         query={entries}
         of="entries"
@@ -29,7 +29,7 @@ export function AuditLog() {
             who: { label: 'By user', compare: byText(({ actor }) => actor.name) },
           },
         }}
-        empty={<p>No changes yet.</p>}
+        empty={<p>No entries yet.</p>}
       >
         {(entry) => (
           <li key={entry.entry_id}>
@@ -103,6 +103,7 @@ const verbs: Record<string, string> = {
   clone: 'copied the',
   create: 'created',
   delete: 'deleted',
+  download: 'downloaded identities of the',
   email: 'changed the e-mail address of',
   hand_over: 'handed over the',
   'intent_rules.replaced': 'set the intent rules of the',
@@ -117,6 +118,8 @@ const verbs: Record<string, string> = {
   revoke: 'revoked',
   rotate_secret: 'rotated the secret of the',
   run: 'ran the',
+  sign_in: 'signed in as',
+  sign_in_failed: 'failed to sign in as',
   'subject.export': 'exported the data of a',
   two_factor: 'changed two-factor authentication of',
   update: 'changed',

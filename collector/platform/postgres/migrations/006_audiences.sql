@@ -149,7 +149,7 @@ CREATE INDEX audience_leaf_days_by_project ON audience_leaf_days (project_id);
 CREATE TABLE audience_files (
   file_id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
   build_id uuid NOT NULL REFERENCES audience_builds ON DELETE CASCADE,
-  format text NOT NULL CHECK (format IN ('csv', 'ndjson', 'parquet')),
+  format text NOT NULL CHECK (format IN ('csv', 'csv_unescaped', 'ndjson', 'parquet')),
   status text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'unloading', 'ready', 'failed', 'expired')),
   -- Of each part: name, rows, bytes, sha256.
   parts jsonb NOT NULL DEFAULT '[]',

@@ -75,6 +75,11 @@ describe('erasing a person', () => {
 
     const { erasure } = await it.done(it.key, `DELETE ${path}`, { email })
     expect(erasure).toMatchObject({ status: 'pending', completed_at: null })
+    const { entries } = await it.done(it.owner, 'GET /dashboard/audit?limit=2')
+    expect(entries.map(({ action }: { action: string }) => action)).toEqual([
+      'erasure.create',
+      'opt_out.create',
+    ])
     await gone(it.demo.organization_id, cookie)
     // The collector looks through its own dead letters, at a time of its own.
     const kept = `${letterOf('of another')}\n`

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api.ts'
+import { type Account as AccountRecord, api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
+import { CodeField } from '../../components/codeField.tsx'
 import { TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
 import { Page, Section } from '../../components/page.tsx'
@@ -38,7 +39,7 @@ function OwnAccount() {
           <>
             <OwnName />
             <Email account={found} />
-            <Password />
+            <Password account={found} />
             <TwoFactor account={found} changed={account.reload} />
             {/* Shown together with the content above, which would otherwise push it down. */}
             <Sessions />
@@ -70,15 +71,15 @@ function OwnName() {
   )
 }
 
-function Password() {
+function Password({ account }: { account: AccountRecord }) {
   const [changes, setChanges] = useState(0)
   return (
     <Section title="Change your password" lead="This signs you out on all other devices.">
       <div class="card">
         <Form
           key={changes}
-          submit={async ({ current_password = '', new_password = '' }) => {
-            await api.changePassword({ current_password, new_password })
+          submit={async ({ current_password = '', new_password = '', code }) => {
+            await api.changePassword({ current_password, new_password, code })
             toast('Password changed')
             setChanges(changes + 1)
           }}
@@ -95,6 +96,9 @@ function Password() {
             maxLength={200}
             required
           />
+          {account.two_factor && (
+            <CodeField hint="From your authenticator app, or a recovery code." />
+          )}
         </Form>
       </div>
     </Section>
