@@ -284,7 +284,9 @@ test('a new process searches for shipped rows only if ClickHouse has restarted s
   expect(restarted.searches()).toBe(1)
   expect(restarted.next.lowMark).toBe(Infinity)
   await restarted.next.noticeRestart()
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(starts)
+  // ClickHouse rounds its uptime, so a start may be a second off.
+  const noted = JSON.parse(readFileSync(file, 'utf8')) as number[]
+  expect(noted.every((at, shard) => Math.abs(at - starts[shard]!) <= 1)).toBe(true)
 })
 
 test('shipped segments are kept while ClickHouse does not answer, because it may have lost them', async () => {

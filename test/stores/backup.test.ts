@@ -514,9 +514,9 @@ test('doctor says in plain words what is well and what is not; migrate makes sch
   const first = await footfall(elsewhere, ['doctor'], env)
   expect(first).toMatchObject({ code: 1 })
   expect(first.output).toMatch(
-    /^✗ PostgreSQL lacks 001_organizations\.sql, .+: start the service, or run npx footfall migrate$/m,
+    /^✗ PostgreSQL lacks 001_organizations\.sql@\w+, .+: start the service, or run npx footfall migrate$/m,
   )
-  expect(first.output).toMatch(/^✗ ClickHouse lacks 001_collection\.sql, /m)
+  expect(first.output).toMatch(/^✗ ClickHouse lacks 001_collection\.sql@\w+, /m)
   expect(first.output).toMatch(/^✗ no service answers at /m)
   expect(await footfall(elsewhere, ['migrate'], env)).toMatchObject({ code: 0 })
   const second = await footfall(elsewhere, ['doctor'], {

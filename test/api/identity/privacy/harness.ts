@@ -13,13 +13,19 @@ const everybody = '00000000-0000-0000-0000-000000000000'
 export async function openPrivacy() {
   const it = await openAccounts({ apps: 2 })
   const clickhouse = openClickHouse(inject('clickhouseUrl'), it.clickhouseDatabase)
-  const stranger = await it.openStranger()
+  const keys = new Map<string, Caller>()
+  const openStranger = async () => {
+    const opened = await it.openStranger()
+    keys.set(opened.pixel, opened.key)
+    return opened
+  }
+  const stranger = await openStranger()
 
   /** Sends one event of a browser with a key of the pixel's owner; how many were taken. Other senders see no opt-out. */
   const visit = async (pixel_id: string, cookie_id: string, more: object = {}): Promise<number> => {
     const events = [customEvent()]
     const beacon = beaconOf(it.service, events, { pixel_id, cookie_id, ...more })
-    const key = pixel_id === stranger.pixel ? stranger.key : it.key
+    const key = keys.get(pixel_id) ?? it.key
     return (await receiptOf(await postBeacon(it.nextUrl(), beacon, key))).accepted
   }
 
@@ -97,6 +103,7 @@ export async function openPrivacy() {
     ...it,
     clickhouse,
     stranger,
+    openStranger,
     visit,
     eventsOf,
     hemsOf,

@@ -5,6 +5,7 @@ import {
   readVisitorsRequest,
   VisitorsQuery,
 } from '../../../../collector/events/visitors/visitorsRequest.ts'
+import { hemsOfProfile } from '../../../../collector/identity/store/personSql.ts'
 import { hemNumber } from '../../../../schemas/fields.ts'
 import { checkedQuery } from '../../../harness/checkedQuery.ts'
 
@@ -60,7 +61,7 @@ ORDER BY ts_millis DESC, event_id DESC`,
 
 test('companies are those of the people', () => {
   expect(queryOf({ project_id: projectId, kind: 'accounts' }).sql).toContain(`LIMIT 1 BY _hem_number
-) AS people ANY INNER JOIN (SELECT reinterpretAsUInt256(unhex(hem)) AS _hem_number, company_domain FROM profiles FINAL WHERE company_domain != '') AS companies USING _hem_number
+) AS people ANY INNER JOIN (SELECT arrayJoin(${hemsOfProfile('reinterpretAsUInt256(unhex(hem))')}) AS _hem_number, company_domain FROM profiles FINAL WHERE company_domain != '') AS companies USING _hem_number
 ORDER BY ts_millis DESC, event_id DESC
 LIMIT 1 BY company_domain
 LIMIT {p5:UInt32}`)
