@@ -52,7 +52,7 @@ test('OpenAPI describes every parameter of the routes', async () => {
       .filter(({ in: where }: { in: string }) => where === 'query')
       .map(({ name }: { name: string }) => name)
   expect(named('/api/v3/events/web_event').sort()).toEqual(
-    'campaign_id,csv_formulas,cursor,distinct,end_ms,end_time,filter,limit,order,pages,pixel_id,project_id,select,source,start_ms,start_time'.split(
+    'campaign_id,csv_formulas,cursor,distinct,end_ms,end_time,filter,limit,order,pixel_id,project_id,select,source,start_ms,start_time'.split(
       ',',
     ),
   )
