@@ -100,7 +100,9 @@ export function evaluate(world: World, definition: any, nowMs: number): Set<stri
   )
   const seen = { world, nowMs, people, isOfPeople }
   const members = [...candidates].filter((member) => {
-    if (isOfPeople && hemsOf(world, member).some((hem) => isOptedOut(world, hem))) return false
+    // An erasure of the test has not ended: until then the person is hidden, although the profile stays.
+    const isHidden = (hem: string) => isOptedOut(world, hem) || world.erased.has(hem)
+    if (isOfPeople && hemsOf(world, member).some(isHidden)) return false
     if (definition.exclude && meets(seen, member, definition.exclude)) return false
     return meets(seen, member, definition.include)
   })
