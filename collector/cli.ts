@@ -1,5 +1,5 @@
 /**
- * `npx footfall …`: commands for operators, run in the data directory of the service. A command loads its
+ * `npx footfall-server …`: commands for operators, run in the data directory of the service. A command loads its
  * modules when it is called, so that help appears at once.
  */
 import { Command, CommanderError } from 'commander'
@@ -405,7 +405,7 @@ function tellable(error: unknown): unknown {
   if (error instanceof StartError || error instanceof ApiError) return `footfall: ${error.message}`
   if (!isUnavailable(error)) return error
   const { message, code } = error as Error & { code?: unknown }
-  return `footfall: a store did not answer: ${message || code}. Run npx footfall doctor to check all stores.`
+  return `footfall: a store did not answer: ${message || code}. Run npx footfall-server doctor to check all stores.`
 }
 
 try {

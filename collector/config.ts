@@ -86,7 +86,7 @@ export interface Config {
   stripeApiKey: string | null
   /** STRIPE_API_BASE, default Stripe itself: another server that speaks its API. */
   stripeApiBase: string | null
-  /** CHROMIUM_PATH, default none: the browser that `footfall check` drives; else it looks for the system's. */
+  /** CHROMIUM_PATH, default none: the browser that `footfall-server check` drives; else it looks for the system's. */
   chromiumPath: string | null
   /** LOG_LEVEL, default warn. */
   logLevel: string

@@ -1,4 +1,4 @@
-/** The types of `footfall/pixel`, copied next to the built module: no imports, so they resolve anywhere. */
+/** The types of `footfall-pixel/pixel`, copied next to the built module: no imports, so they resolve anywhere. */
 
 export interface Settings {
   /**

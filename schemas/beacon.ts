@@ -71,7 +71,7 @@ export interface RejectedEvent {
   message: string
 }
 
-/** The end of the User-Agent with which `footfall check` loads pages: the collector marks these events as a test. */
+/** The end of the User-Agent with which `footfall-server check` loads pages: the collector marks these events as a test. */
 export const checkUserAgent = 'FootfallCheck/1'
 
 /** Largest body `POST /e` takes; also the most that browsers let a keepalive request carry. */

@@ -9,7 +9,7 @@ import { readBuild, requestBuild } from './builds.ts'
 const lookEveryMs = 200
 
 /**
- * Requests a build of an audience, and shows its progress until it is completed (`npx footfall audiences
+ * Requests a build of an audience, and shows its progress until it is completed (`npx footfall-server audiences
  * build ID`).
  */
 export async function buildAudience(

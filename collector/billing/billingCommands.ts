@@ -11,7 +11,7 @@ interface Command {
   run(postgres: Postgres, args: readonly string[]): Promise<void>
 }
 
-/** `npx footfall billing …`: billing commands for operators. */
+/** `npx footfall-server billing …`: billing commands for operators. */
 export const billingCommands: Record<string, Command> = {
   'shut-off': {
     takes: 'ORGANIZATION_ID',

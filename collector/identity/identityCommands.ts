@@ -6,7 +6,7 @@ import { loadFiles } from './load/loadFiles.ts'
 import { readLoadRequest } from './load/options.ts'
 import { targets } from './load/targets.ts'
 
-/** Runs `npx footfall identity …`. Throws StartError with one line that names the fault. */
+/** Runs `npx footfall-server identity …`. Throws StartError with one line that names the fault. */
 export async function runIdentityCommand(
   openStore: () => Promise<ClickHouse>,
   name: 'load' | 'generate',
@@ -31,7 +31,7 @@ async function generate(args: readonly string[]): Promise<void> {
     companies: whole('companies'),
   })
   for (const [target, path] of Object.entries(files))
-    console.log(`npx footfall identity load --into ${target} ${path}`)
+    console.log(`npx footfall-server identity load --into ${target} ${path}`)
 }
 
 function parse(args: readonly string[]) {

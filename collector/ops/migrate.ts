@@ -8,7 +8,7 @@ import { refuseHalfRestoredStores } from '../platform/restoreMark.ts'
 import { withServers } from './servers.ts'
 
 /**
- * Runs `footfall migrate`, the first step of each start, as a separate command. With `acceptShards` it
+ * Runs `footfall-server migrate`, the first step of each start, as a separate command. With `acceptShards` it
  * records the configured shards as the shards with events, replacing earlier ones.
  */
 export const migrate = (config: Config, { acceptShards = false } = {}): Promise<void> =>

@@ -19,7 +19,7 @@ const pollMs = 100
 const tellMs = 5_000
 
 /**
- * Runs `footfall spool ship DIR`: ships the remaining events of a lost collector to ClickHouse, from a
+ * Runs `footfall-server spool ship DIR`: ships the remaining events of a lost collector to ClickHouse, from a
  * complete or partial data directory. Each event is stored once, as after any crash. The command may be
  * interrupted and repeated.
  */
@@ -83,6 +83,6 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
   const id = join(directory, 'collector_id')
   if (existsSync(id))
     console.log(
-      `You can retire this collector now: npx footfall collectors retire ${readFileSync(id, 'utf8')}`,
+      `You can retire this collector now: npx footfall-server collectors retire ${readFileSync(id, 'utf8')}`,
     )
 }

@@ -1,6 +1,6 @@
-// Reads events with footfall/client, in Node: a page of them, then all of them.
-// KEY=ff_live_… SECRET=… node read-events.mjs [ADDRESS]
-import { ApiError, createClient } from 'footfall/client'
+// Reads events with footfall-client, in Node: a page of them, then all of them.
+// npm install footfall-client; KEY=ff_live_… SECRET=… node read-events.mjs [ADDRESS]
+import { ApiError, createClient } from 'footfall-client'
 
 const [baseUrl = 'http://127.0.0.1:8787'] = process.argv.slice(2)
 const { KEY: key, SECRET: secret } = process.env

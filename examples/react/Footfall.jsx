@@ -1,5 +1,5 @@
 'use client'
-import { init } from 'footfall/pixel'
+import { init } from 'footfall-pixel/pixel'
 import { useEffect } from 'react'
 
 /**

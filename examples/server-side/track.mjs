@@ -25,7 +25,7 @@ export async function track(
   // The pixel keeps it in the site's own cookie; "out" is a visitor who wants nothing captured.
   const kept = /(?:^|; )footfall_id=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1]
   if (kept === 'out') return
-  /** @type {import('footfall/client').Beacon} */
+  /** @type {import('footfall-client').Beacon} */
   const beacon = {
     pixel_id: pixelId,
     // Null: no consent, and nothing that outlives the day.

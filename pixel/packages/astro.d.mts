@@ -1,4 +1,4 @@
-import type { Script } from 'footfall/loader'
+import type { Script } from './loader.mjs'
 
 /** The snippet for the head of a layout of Astro. */
 declare const Footfall: (

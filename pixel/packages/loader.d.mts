@@ -1,6 +1,6 @@
-import type { Footfall } from 'footfall/pixel'
+import type { Footfall } from '../../dist/pixel/index.js'
 
-export type { Footfall } from 'footfall/pixel'
+export type { Footfall } from '../../dist/pixel/index.js'
 
 /** The script of a pixel, as the dashboard shows it. */
 export interface Script {

@@ -1,7 +1,7 @@
-import type { Script } from 'footfall/loader'
 import type { JSX } from 'react'
+import type { Script } from './loader.mjs'
 
-export { useFootfall, useIdentify } from 'footfall/react'
+export { useFootfall, useIdentify } from './react.mjs'
 
 /** The snippet for the root layout of Next.js: a server component. */
 export declare function Footfall(

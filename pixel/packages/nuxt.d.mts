@@ -1,4 +1,4 @@
-import type { Script } from 'footfall/loader'
+import type { Script } from './loader.mjs'
 
 /** A module of Nuxt. Its options are `footfall` in nuxt.config. */
 declare const footfallModule: {

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 
 const plugin = fileURLToPath(new URL('./nuxtPlugin.mjs', import.meta.url))
 
-/** A module of Nuxt: `modules: ['footfall/nuxt'], footfall: { src }`. It adds the plugin and transpiles it. */
+/** A module of Nuxt: `modules: ['footfall-pixel/nuxt'], footfall: { src }`. It adds the plugin and transpiles it. */
 export default function footfallModule(inlineOptions, nuxt) {
   const options = { ...nuxt.options.footfall, ...inlineOptions }
   if (typeof options.src !== 'string')

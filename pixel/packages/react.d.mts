@@ -1,4 +1,4 @@
-import type { Footfall as Call, Script } from 'footfall/loader'
+import type { Footfall as Call, Script } from './loader.mjs'
 
 /** Loads the pixel. Routers need no hook: the pixel sees pushState. */
 export declare function Footfall(

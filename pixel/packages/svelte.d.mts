@@ -1,5 +1,5 @@
-import type { Script } from 'footfall/loader'
 import type { Component } from 'svelte'
+import type { Script } from './loader.mjs'
 
 /** Loads the pixel. Put it into the root layout of SvelteKit. */
 declare const Footfall: Component<

@@ -1,4 +1,4 @@
-import type { Footfall, Script } from 'footfall/loader'
+import type { Footfall, Script } from './loader.mjs'
 
 /** A plugin of Vue and Nuxt: loads the pixel in the browser, and adds `$footfall` to templates. */
 export declare const footfallPlugin: {

@@ -256,7 +256,7 @@ export const eventFields: readonly Field[] = [
     group: 'device',
     counts: 'groups',
     description:
-      'Reason why the sender appears to be automated. `test` for events that `footfall check` sent. Null for people.',
+      'Reason why the sender appears to be automated. `test` for events that `footfall-server check` sent. Null for people.',
   },
   {
     name: 'received_at',

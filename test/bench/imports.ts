@@ -21,7 +21,7 @@ const days = 30
 const dayMs = 86_400_000
 const rowsPerInsert = 40_000
 
-/** `footfall events import` of a file of lines ÷ inserting the rows that it stores. */
+/** `footfall-server events import` of a file of lines ÷ inserting the rows that it stores. */
 export function imports({ repeats, sizes, log }: Bench): Promise<Row> {
   return withService(async (service) => {
     const { url, database } = readStore(service)

@@ -1,4 +1,4 @@
-/** `footfall/client` in a page of the service's own origin, as built. */
+/** `footfall-client` in a page of the service's own origin, as built. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'

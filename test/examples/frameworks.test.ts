@@ -1,21 +1,24 @@
 /** The packages for frameworks, in examples that Vite builds for production. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { build } from 'vite'
 import { afterAll, describe, expect, test } from 'vitest'
+import { layOut } from '../../collector/ops/launch/packages.mjs'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { useSite } from './site.ts'
 
 const site = useSite()
 const directory = mkdtempSync(join(tmpdir(), 'footfall-frameworks-'))
 afterAll(() => rmSync(directory, { recursive: true }))
-
-const { exports } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))
-const alias = Object.entries<{ import: string }>(exports).map(([name, { import: file }]) => ({
-  find: `footfall${name.slice(1)}`,
-  replacement: join(packageRoot, file),
-}))
 
 interface Built {
   output: { type: string; fileName: string; code?: string; source?: string | Uint8Array }[]
@@ -27,7 +30,6 @@ async function built(folder: string, ssr?: string): Promise<Record<string, strin
     root: folder,
     configFile: false,
     logLevel: 'error',
-    resolve: { alias },
     build: { write: false, modulePreload: { polyfill: false }, ...(ssr && { ssr }) },
   })) as Built
   return Object.fromEntries(
@@ -35,10 +37,20 @@ async function built(folder: string, ssr?: string): Promise<Record<string, strin
   )
 }
 
+/** What `npm install footfall-pixel` brings, and the frameworks. */
+function install(folder: string) {
+  for (const name of ['react', 'react-dom', 'vue', 'scheduler', '@vue']) {
+    const path = join(folder, 'node_modules', name)
+    mkdirSync(dirname(path), { recursive: true })
+    symlinkSync(join(packageRoot, 'node_modules', name), path)
+  }
+  layOut('footfall-pixel', join(folder, 'node_modules/footfall-pixel'))
+}
+
 function exampleOf(framework: string): string {
   const folder = join(directory, framework)
   cpSync(join(packageRoot, 'examples/frameworks', framework), folder, { recursive: true })
-  symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'))
+  install(folder)
   const main = join(folder, 'main.js')
   writeFileSync(main, site.filledIn(readFileSync(main, 'utf8')))
   return folder
@@ -61,11 +73,11 @@ describe.each(['react', 'vue'])('%s', (framework) => {
   test('renders on a server, where the pixel does nothing', async () => {
     const folder = join(directory, `${framework}-server`)
     cpSync(join(packageRoot, 'examples/frameworks', framework), folder, { recursive: true })
-    symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'))
+    install(folder)
     writeFileSync(
       join(folder, 'server.js'),
-      `import { useFootfall } from 'footfall/${framework}'
-       import { load } from 'footfall/loader'
+      `import { useFootfall } from 'footfall-pixel/${framework}'
+       import { load } from 'footfall-pixel'
        load({ src: 'https://collector.example/p/x.js' })
        export const answer = useFootfall()('track', 'x')`,
     )
@@ -79,9 +91,10 @@ describe.each(['react', 'vue'])('%s', (framework) => {
 test('an application that only tracks bundles neither the pixel nor a framework', async () => {
   const folder = join(directory, 'small')
   cpSync(join(packageRoot, 'examples/frameworks/react/index.html'), join(folder, 'index.html'))
+  install(folder)
   writeFileSync(
     join(folder, 'main.js'),
-    `import { footfall } from 'footfall/loader'\nfootfall('track', 'opened')`,
+    `import { footfall } from 'footfall-pixel'\nfootfall('track', 'opened')`,
   )
   const files = await built(folder)
   const script = Object.entries(files).find(([name]) => name.endsWith('.js'))![1]

@@ -1,4 +1,4 @@
-/** `npx footfall`: help and hints, at once and without stores. */
+/** `npx footfall-server`: help and hints, at once and without stores. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -96,7 +96,7 @@ test('an unavailable store is one sentence, without a stack or a password', asyn
     code: 1,
     stdout: '',
     stderr:
-      'footfall: a store did not answer: connect ECONNREFUSED 127.0.0.1:1. Run npx footfall doctor to check all stores.\n',
+      'footfall: a store did not answer: connect ECONNREFUSED 127.0.0.1:1. Run npx footfall-server doctor to check all stores.\n',
   })
 })
 

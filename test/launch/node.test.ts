@@ -115,7 +115,7 @@ test('a Node that cannot even launch is told so in one sentence', async () => {
   expect(output).toBe('footfall: Node 20.15 or newer is needed to start, this is 20.14.0')
 })
 
-test('npx footfall is built by nobody: it says what to run first', async () => {
+test('npx footfall-server is built by nobody: it says what to run first', async () => {
   const root = join(directory, 'unbuilt')
   mkdirSync(join(root, 'collector/ops/launch'), { recursive: true })
   for (const file of ['node.mjs', 'footfall.mjs'])

@@ -103,11 +103,11 @@ describe('npm start', () => {
     expect(output).toMatch(
       /^footfall: npm start installs and builds in [^\n]+ cannot be written to [^\n]+$/,
     )
-    expect(output).toContain('npx footfall serve')
+    expect(output).toContain('npx footfall-server serve')
   })
 })
 
-describe('npx footfall serve', () => {
+describe('npx footfall-server serve', () => {
   test('runs what was built; a build beside it, even of a worker that cannot run, does not reach it', async () => {
     await build()
     const service = await serve([

@@ -74,12 +74,12 @@ test('pixel and client install nothing else, have types and work', {
 test('the service starts from its package, with its own stores', {
   timeout: 600_000,
 }, async () => {
-  const folder = await installed('service', 'footfall')
+  const folder = await installed('service', 'footfall-server')
   const probe = createServer().listen(0, '127.0.0.1')
   await new Promise((listening) => probe.once('listening', listening))
   const { port } = probe.address() as { port: number }
   await new Promise((closed) => probe.close(closed))
-  const command = join(folder, 'node_modules/.bin/footfall')
+  const command = join(folder, 'node_modules/.bin/footfall-server')
   const service = spawn(command, ['serve'], {
     cwd: folder,
     env: { ...env, PORT: String(port), FOOTFALL_DATA_DIR: join(folder, 'data') },

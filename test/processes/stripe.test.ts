@@ -32,7 +32,7 @@ afterAll(async () => {
   await stripe.close()
 })
 
-/** Runs `npx footfall billing …` as an operator would, next to the service. */
+/** Runs `npx footfall-server billing …` as an operator would, next to the service. */
 const footfall = (...args: string[]) =>
   new Promise<string>((resolve) => {
     execFile(

@@ -20,7 +20,7 @@ const runners: Record<string, (block: Block) => Promise<void>> = {
   'text csp': (block) => runPolicy(block, site),
   'text filters': (block) => runFilters(block, site),
   async js(block) {
-    if (block.code.includes("'footfall/pixel'")) return runBundled(block, site)
+    if (block.code.includes("'footfall-pixel/pixel'")) return runBundled(block, site)
     if (!block.code.includes('import ')) {
       const answer = await ask(
         site.service,

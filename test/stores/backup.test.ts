@@ -1,4 +1,4 @@
-/** `npx footfall backup`, `restore`, `spool ship`, `doctor` and `migrate`, on local stores as `npm start` has them. */
+/** `npx footfall-server backup`, `restore`, `spool ship`, `doctor` and `migrate`, on local stores as `npm start` has them. */
 import { execFile } from 'node:child_process'
 import {
   existsSync,
@@ -514,7 +514,7 @@ test('doctor says in plain words what is well and what is not; migrate makes sch
   const first = await footfall(elsewhere, ['doctor'], env)
   expect(first).toMatchObject({ code: 1 })
   expect(first.output).toMatch(
-    /^✗ PostgreSQL lacks 001_organizations\.sql@\w+, .+: start the service, or run npx footfall migrate$/m,
+    /^✗ PostgreSQL lacks 001_organizations\.sql@\w+, .+: start the service, or run npx footfall-server migrate$/m,
   )
   expect(first.output).toMatch(/^✗ ClickHouse lacks 001_collection\.sql@\w+, /m)
   expect(first.output).toMatch(/^✗ no service answers at /m)

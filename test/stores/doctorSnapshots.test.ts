@@ -16,7 +16,7 @@ test('doctor finds the snapshots of a killed backup, but not those of one that r
     {
       ok: false,
       text: expect.stringMatching(
-        /^1 snapshot of an interrupted backup of 20\d\d-\d\d-\d\d in ClickHouse: .*npx footfall backup removes them$/,
+        /^1 snapshot of an interrupted backup of 20\d\d-\d\d-\d\d in ClickHouse: .*npx footfall-server backup removes them$/,
       ),
     },
   ])

@@ -1,4 +1,4 @@
-/** `npx footfall doctor` compares FOOTFALL_SECRET_KEY with the secrets in PostgreSQL. */
+/** `npx footfall-server doctor` compares FOOTFALL_SECRET_KEY with the secrets in PostgreSQL. */
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { examineSecretKey } from '../../collector/ops/doctor/checkSecretKey.ts'

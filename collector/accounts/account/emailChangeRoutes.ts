@@ -31,7 +31,7 @@ export const emailChangeRoutes =
           operationId: 'requestEmailChange',
           summary: 'Request a change of your e-mail address',
           description:
-            'Requires a session, the password and, with two-factor authentication, a code. Mails a link to the new address that is valid for an hour. The address changes when the user opens the link. The answer does not reveal whether an account has that address. Returns 503 `not_configured` if the service sends no mail; the operator then runs `npx footfall change-email`.',
+            'Requires a session, the password and, with two-factor authentication, a code. Mails a link to the new address that is valid for an hour. The address changes when the user opens the link. The answer does not reveal whether an account has that address. Returns 503 `not_configured` if the service sends no mail; the operator then runs `npx footfall-server change-email`.',
           body: strictObject({
             email: Email,
             current_password: CurrentPassword,
@@ -108,7 +108,7 @@ const sendsNoMail = () =>
   new ApiError(
     503,
     'not_configured',
-    'This service sends no mail. Ask its operator to run `npx footfall change-email`.',
+    'This service sends no mail. Ask its operator to run `npx footfall-server change-email`.',
   )
 
 const linkMail = (before: string, after: string, link: string) => ({

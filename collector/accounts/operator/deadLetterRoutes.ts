@@ -104,6 +104,6 @@ function requireReadable(directory: string): void {
   if (bytes > bytesMax)
     throw conflict(
       'count_limit_reached',
-      'There are too many dead letters for this page. Use `npx footfall dead-letters`.',
+      'There are too many dead letters for this page. Use `npx footfall-server dead-letters`.',
     )
 }

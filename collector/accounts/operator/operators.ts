@@ -15,7 +15,7 @@ export async function requireOperator(client: Queryable, principal: Principal): 
   )
   if (rowCount === 0)
     throw forbidden(
-      'This requires an operator. The operator of the service can run `npx footfall operator add EMAIL`.',
+      'This requires an operator. The operator of the service can run `npx footfall-server operator add EMAIL`.',
     )
 }
 

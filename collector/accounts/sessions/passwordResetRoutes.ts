@@ -36,7 +36,7 @@ export const passwordResetRoutes =
           operationId: 'requestPasswordReset',
           summary: 'Request a password reset',
           description:
-            'Open to all callers. The answer does not reveal whether an account has this address. Mails a link that is valid for an hour. `by_mail` is false if the service sends no mail; the operator then creates a link with `npx footfall reset-password`.',
+            'Open to all callers. The answer does not reveal whether an account has this address. Mails a link that is valid for an hour. `by_mail` is false if the service sends no mail; the operator then creates a link with `npx footfall-server reset-password`.',
           body: strictObject({ email: Email }),
           response: { 202: Type.Object({ by_mail: Type.Boolean() }) },
         },

@@ -22,7 +22,7 @@ interface Options {
 
 const PlanFile = Type.Object(trackingPlanMembers, { additionalProperties: false })
 
-/** `npx footfall plan pull`: writes the service's plan to a file. */
+/** `npx footfall-server plan pull`: writes the service's plan to a file. */
 export async function pullPlan(login: Login, file: string, options: Options): Promise<void> {
   const stored = await readStored(login, await projectOf(login, options))
   if (!stored) throw new StartError('The project has no tracking plan. Push one first.')
@@ -30,7 +30,7 @@ export async function pullPlan(login: Login, file: string, options: Options): Pr
   console.log(`Wrote ${eventsOf(stored)} to ${file}`)
 }
 
-/** `npx footfall plan push`: reports the changes, then replaces the service's plan by the file's. */
+/** `npx footfall-server plan push`: reports the changes, then replaces the service's plan by the file's. */
 export async function pushPlan(login: Login, file: string, options: Options): Promise<void> {
   const plan = readFile(file)
   const projectId = await projectOf(login, options)
@@ -46,7 +46,7 @@ export async function pushPlan(login: Login, file: string, options: Options): Pr
   console.log(`Pushed ${eventsOf(plan)}`)
 }
 
-/** `npx footfall plan check`: whether a file is a valid plan and the service has it. */
+/** `npx footfall-server plan check`: whether a file is a valid plan and the service has it. */
 export async function checkPlan(login: Login, file: string, options: Options): Promise<boolean> {
   const plan = readFile(file)
   const stored = await readStored(login, await projectOf(login, options))
@@ -55,12 +55,12 @@ export async function checkPlan(login: Login, file: string, options: Options): P
   console.log(
     changes.length === 0
       ? `${file} is valid, and the service has it`
-      : `${file} is valid, but the service has another plan. Run footfall plan push ${file}`,
+      : `${file} is valid, but the service has another plan. Run footfall-server plan push ${file}`,
   )
   return changes.length === 0
 }
 
-/** `npx footfall plan types`: writes the TypeScript declarations of a file's plan. */
+/** `npx footfall-server plan types`: writes the TypeScript declarations of a file's plan. */
 export function writePlanTypes(file: string, output: string | undefined): void {
   const types = planTypes(readFile(file))
   if (output === undefined) process.stdout.write(types)

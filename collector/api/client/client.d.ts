@@ -1,4 +1,4 @@
-/** What `footfall/client` offers. Types of routes are in api.d.ts, which `npm run build` generates. */
+/** What `footfall-client` offers. Types of routes are in api.d.ts, which `npm run build` generates. */
 import type { Operations } from './api.d.ts'
 
 export type * from './api.d.ts'

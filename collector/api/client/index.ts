@@ -1,4 +1,4 @@
-/** `footfall/client`: the API as functions, in Node and in browsers. client.d.ts has its types. */
+/** `footfall-client`: the API as functions, in Node and in browsers. client.d.ts has its types. */
 import type { CallOptions, Client, ClientOptions, OperationId } from './client.d.ts'
 import { operations } from './operations.ts'
 import { requestOf } from './request.ts'

@@ -3,7 +3,7 @@ import { StartError } from '../../platform/startError.ts'
 import type { Document } from '../client/document.ts'
 import { createClient } from '../client/index.ts'
 
-/** `npx footfall mcp`: serves MCP on standard input and output until the input ends. */
+/** `npx footfall-server mcp`: serves MCP on standard input and output until the input ends. */
 export async function serveMcp({ url, key, secret }: ApiLogin): Promise<void> {
   const { createMcpServer, StdioServerTransport } = await loadSdk()
   const client = createClient({ baseUrl: url, key, secret })

@@ -20,7 +20,7 @@ const countingShare = 0.7
  * pending.
  *
  * - requestBuild ▶ wakeQueue, by its callers: a new, changed or cloned audience, a due refresh, a
- * list, a download after a failed first build, or `footfall audiences build`.
+ * list, a download after a failed first build, or `footfall-server audiences build`.
  * - In the primary process: audiences.builds (job) ▶ readUnfinishedBuilds ▶ audiences.build (job) ▶ buildNow,
  * under a lease.
  *

@@ -3,7 +3,7 @@ import { readLoadRequest } from '../../identity/load/options.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { targets } from './load/targets.ts'
 
-/** Runs `npx footfall intent load`. Throws StartError with one line that names the fault. */
+/** Runs `npx footfall-server intent load`. Throws StartError with one line that names the fault. */
 export async function loadIntent(
   openStore: () => Promise<ClickHouse>,
   args: readonly string[],

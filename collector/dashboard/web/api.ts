@@ -1,4 +1,4 @@
-/** The API client of the pages: `footfall/client` with the session of the signed-in user. */
+/** The API client of the pages: `footfall-client` with the session of the signed-in user. */
 import {
   type Answer,
   ApiError,

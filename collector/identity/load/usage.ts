@@ -2,7 +2,7 @@ import { formats } from './source.ts'
 import { targets } from './targets.ts'
 
 /** Usage of the commands, for their help. */
-export const loadUsage = `footfall identity load FILE…     files, or standard input (-)
+export const loadUsage = `footfall-server identity load FILE…     files, or standard input (-)
     --into ${Object.keys(targets).join('|')}   type of the rows, default profiles
     --format ${formats.join('|')}    format of the files, if their names do not show it; gzip and Zstandard are detected
     --map column=field,…           maps columns to fields with other names
@@ -11,5 +11,5 @@ export const loadUsage = `footfall identity load FILE…     files, or standard 
     --replace                      deletes everything that was loaded before; default: rows replace earlier rows with the same key
     --rejected FILE                file for rejected rows and the reasons; default FILE.rejected.ndjson`
 
-export const generateUsage = `footfall identity generate --out DIR
+export const generateUsage = `footfall-server identity generate --out DIR
     --profiles N --cookies N --companies N --seed N    default 10000, 20000, 500, 1`

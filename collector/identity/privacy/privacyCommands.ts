@@ -12,7 +12,7 @@ interface Command {
 }
 
 /**
- * The commands `npx footfall privacy …`, with which operators act for one organization, or for all and the
+ * The commands `npx footfall-server privacy …`, with which operators act for one organization, or for all and the
  * operator's graph.
  */
 const commands: Record<string, Command> = {
@@ -23,7 +23,9 @@ const commands: Record<string, Command> = {
         await addOptOut(client, organizationId, subject)
         return requestErasure(client, organizationId, subject)
       })
-      console.log(`erasure ${erasure_id} is in progress: footfall privacy status ${erasure_id}`)
+      console.log(
+        `erasure ${erasure_id} is in progress: footfall-server privacy status ${erasure_id}`,
+      )
     },
   },
   'opt-out': {

@@ -29,7 +29,7 @@ import { dropSnapshots, takeSnapshots } from './snapshotClickHouse.ts'
 const backupLease = (database: string): string => `backups of ${database}`
 
 /**
- * Runs `footfall backup [DIR]`, with or without a running service. It writes only what the store lacks, so an interrupted
+ * Runs `footfall-server backup [DIR]`, with or without a running service. It writes only what the store lacks, so an interrupted
  * backup continues where it stopped.
  *
  * The order makes the backup complete (ops/decisions/0003): spool, PostgreSQL, ClickHouse. Each sees a later time, so

@@ -113,7 +113,7 @@ export async function findBackup(store: ObjectStore, id?: string): Promise<Store
     )
   const old = await store.list('objects')
   throw new StartError(
-    `${store.place} contains no complete backup${old.size > 0 ? ', only parts of one that did not finish: run npx footfall backup again' : ''}`,
+    `${store.place} contains no complete backup${old.size > 0 ? ', only parts of one that did not finish: run npx footfall-server backup again' : ''}`,
   )
 }
 

@@ -31,7 +31,7 @@ interface Options {
 }
 
 /**
- * Runs `footfall restore [DIR]` into an empty data directory and empty stores; the service can start on them afterwards.
+ * Runs `footfall-server restore [DIR]` into an empty data directory and empty stores; the service can start on them afterwards.
  * It checks the backup and the stores completely before it writes.
  */
 export async function restore(
@@ -54,7 +54,7 @@ export async function restore(
     if (check) return
     await write(config, store, manifest)
     console.log(
-      `the stores are as they were at ${manifest.created_at}. Now start the service. If collectors of the backup do not return, retire them: npx footfall collectors list`,
+      `the stores are as they were at ${manifest.created_at}. Now start the service. If collectors of the backup do not return, retire them: npx footfall-server collectors list`,
     )
   } finally {
     store.close()

@@ -3,7 +3,7 @@ import { explain, type Finding } from './explain.ts'
 import { observe } from './observe.ts'
 
 /**
- * Runs `npx footfall check URL`: loads the page in a headless browser and reports whether the pixel works
+ * Runs `npx footfall-server check URL`: loads the page in a headless browser and reports whether the pixel works
  * there. Throws StartError without a browser.
  */
 export async function checkSite(

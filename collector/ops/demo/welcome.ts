@@ -29,7 +29,7 @@ Footfall is up.
                       ${admin_email} / ${admin_password}
   API documentation   ${dashboard_url}docs
   Keys and ids        ${join(dataDir, 'demo.json')}
-  A site of your own  New project in the dashboard, or: npx footfall setup
+  A site of your own  New project in the dashboard, or: npx footfall-server setup
 
 Click something in the shop, and read it back within two seconds:
 

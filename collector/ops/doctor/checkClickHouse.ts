@@ -173,7 +173,7 @@ export async function examineSnapshots(
   return [
     found(
       `${counted(left.tables, 'snapshot')} of an interrupted backup of ${left.since} in ${name}`,
-      'they keep deleted rows on the disk. The next npx footfall backup removes them',
+      'they keep deleted rows on the disk. The next npx footfall-server backup removes them',
     ),
   ]
 }

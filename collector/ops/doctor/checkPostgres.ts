@@ -120,7 +120,7 @@ async function examineCollectors(pool: Postgres): Promise<Finding[]> {
     if (silent_ms > silentMsMax)
       return found(
         `${name} has not reported for ${duration(silent_ms)}`,
-        'start it again. If the machine is lost, ship the rest of its disk (npx footfall spool ship DIR). Then run npx footfall collectors retire; complete_until waits for it',
+        'start it again. If the machine is lost, ship the rest of its disk (npx footfall-server spool ship DIR). Then run npx footfall-server collectors retire; complete_until waits for it',
       )
     const isBehind = behind_ms > silentMsMax
     return found(
@@ -139,6 +139,6 @@ async function examineJobs(pool: Postgres): Promise<Finding> {
   const { failed } = rows[0]!
   return found(
     failed === 0 ? 'no background job has failed' : `${failed} background jobs have failed`,
-    failed > 0 ? 'list the reasons with npx footfall jobs' : null,
+    failed > 0 ? 'list the reasons with npx footfall-server jobs' : null,
   )
 }

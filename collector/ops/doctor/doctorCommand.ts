@@ -6,7 +6,7 @@ import { examinePostgres } from './checkPostgres.ts'
 import { askAll } from './finding.ts'
 import { examineMachine } from './machine.ts'
 
-/** Runs `footfall doctor`: prints a line for each check, and returns whether all checks passed. */
+/** Runs `footfall-server doctor`: prints a line for each check, and returns whether all checks passed. */
 export const examine = (config: Config): Promise<boolean> =>
   withServers(config, async ({ clickhouse, postgresUrl }) => {
     const findings = [

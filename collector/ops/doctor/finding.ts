@@ -59,7 +59,7 @@ export function schemaFinding(
   if (waiting.length > 0)
     return found(
       `${name} lacks ${waiting.join(', ')}`,
-      'start the service, or run npx footfall migrate',
+      'start the service, or run npx footfall-server migrate',
     )
   return found(`${name} has this version's schema`)
 }

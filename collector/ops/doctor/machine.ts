@@ -56,7 +56,7 @@ function examineDeadLetters({ dataDir }: Config): Finding {
   )
   return found(
     letters === 0 ? 'ClickHouse has refused no row' : `ClickHouse has refused ${letters} rows`,
-    letters > 0 ? 'list the reasons with npx footfall dead-letters list' : null,
+    letters > 0 ? 'list the reasons with npx footfall-server dead-letters list' : null,
   )
 }
 
@@ -120,7 +120,7 @@ async function examineService({ host, port }: Config): Promise<Finding> {
   } catch {
     return found(
       `no service answers at ${url}`,
-      'start it (npx footfall serve), or set PORT and HOST to its values',
+      'start it (npx footfall-server serve), or set PORT and HOST to its values',
     )
   }
 }

@@ -18,7 +18,7 @@ import type { Product } from './products/product.ts'
 import { type ProductName, products } from './products/products.ts'
 
 /**
- * `footfall events import FILE…`, and `footfall import PRODUCT FILE…` for the exports of a product. Throws StartError
+ * `footfall-server events import FILE…`, and `footfall-server import PRODUCT FILE…` for the exports of a product. Throws StartError
  * with a message of one line.
  */
 export async function runImportCommand(
@@ -154,8 +154,8 @@ function parse(args: readonly string[], product: ProductName | undefined) {
   if (isForeign)
     throw new StartError(
       product
-        ? '--map and --ignore-unknown belong to footfall events import'
-        : '--site and --host belong to footfall import',
+        ? '--map and --ignore-unknown belong to footfall-server events import'
+        : '--site and --host belong to footfall-server import',
     )
   return { values, positionals }
 }

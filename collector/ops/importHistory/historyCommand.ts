@@ -10,7 +10,7 @@ import { withServers } from '../servers.ts'
 import { importHistory } from './importHistory.ts'
 import { tableOf, tables } from './plausible.ts'
 
-/** `footfall import plausible FILE…`. Throws StartError with a message of one line. */
+/** `footfall-server import plausible FILE…`. Throws StartError with a message of one line. */
 export async function runHistoryCommand(config: Config, args: readonly string[]): Promise<void> {
   const { values, positionals } = parse(args)
   const [first] = positionals

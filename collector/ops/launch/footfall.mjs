@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Runs the build of `npm start` or `npm run build` (`npx footfall …`); it installs and builds nothing itself.
+ * Runs the build of `npm start` or `npm run build` (`npx footfall-server …`); it installs and builds nothing itself.
  * `serve` without options starts the service, so it is the entry point for production. Every other command,
  * also `serve --help`, runs cli.ts.
  */

@@ -32,7 +32,7 @@ function checkWritable() {
   try {
     accessSync(root, constants.W_OK)
   } catch (error) {
-    const built = 'make it writable, or run the last build with npx footfall serve'
+    const built = 'make it writable, or run the last build with npx footfall-server serve'
     fail(
       `npm start installs and builds in ${root}, which cannot be written to (${error.code}): ${built}`,
     )

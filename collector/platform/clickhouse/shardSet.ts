@@ -14,7 +14,7 @@ type ShardSet = readonly string[]
 
 /** Tells the operator how to accept the new settings. */
 const howToAccept =
-  'name the earlier shards. If events of the others may be lost, run npx footfall migrate --accept-shards once'
+  'name the earlier shards. If events of the others may be lost, run npx footfall-server migrate --accept-shards once'
 
 /** Reads the recorded shards in order; empty before the first start. */
 async function readShardSet(postgres: Postgres, database: string): Promise<ShardSet> {

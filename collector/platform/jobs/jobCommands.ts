@@ -23,7 +23,7 @@ interface TroubledJob {
 
 /**
  * Prints the queues with their jobs by state, then every failed job and every job that waits for a retry
- * (`npx footfall jobs`).
+ * (`npx footfall-server jobs`).
  */
 export async function listJobs(postgres: Postgres): Promise<void> {
   await requireSchema(postgres)
@@ -55,7 +55,7 @@ export async function listJobs(postgres: Postgres): Promise<void> {
   }
 }
 
-/** Retries a failed job, or all failed jobs of a queue (`npx footfall jobs retry`). */
+/** Retries a failed job, or all failed jobs of a queue (`npx footfall-server jobs retry`). */
 export async function retryJobs(
   postgres: Postgres,
   { id, queue }: { id?: string | undefined; queue?: string | undefined },

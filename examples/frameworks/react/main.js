@@ -1,4 +1,4 @@
-import { Footfall, useFootfall } from 'footfall/react'
+import { Footfall, useFootfall } from 'footfall-pixel/react'
 import { createElement, Fragment } from 'react'
 import { createRoot } from 'react-dom/client'
 

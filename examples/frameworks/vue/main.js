@@ -1,4 +1,4 @@
-import { footfallPlugin, useFootfall } from 'footfall/vue'
+import { footfallPlugin, useFootfall } from 'footfall-pixel/vue'
 import { createApp, h } from 'vue'
 
 const Shop = {

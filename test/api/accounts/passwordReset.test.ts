@@ -124,7 +124,7 @@ describe('a forgotten password', () => {
     }
   })
 
-  test('npx footfall reset-password prints a link', async () => {
+  test('npx footfall-server reset-password prints a link', async () => {
     const someone = await it.join('member')
     const env = { FOOTFALL_DATA_DIR: it.service.dataDir }
     const { code, output } = await run(['reset-password', someone.email], env)
@@ -142,7 +142,7 @@ describe('a forgotten password', () => {
   })
 })
 
-describe('npx footfall setup', () => {
+describe('npx footfall-server setup', () => {
   const flags = [
     '--organization',
     'Example Inc',

@@ -102,7 +102,7 @@ test('a changed definition is built anew; until then the build before is served'
   await waitFor('the new build', async () => (await ask(`/${id}`)).audience.count === 26, 60_000)
 })
 
-test('npx footfall audiences build ID builds and says how many there are', async () => {
+test('npx footfall-server audiences build ID builds and says how many there are', async () => {
   const id = await create()
   await completed(id)
   const run = (audienceId: string) =>

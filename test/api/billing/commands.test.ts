@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => service?.stop())
 
-/** Runs `npx footfall billing …` as an operator would, next to the service. */
+/** Runs `npx footfall-server billing …` as an operator would, next to the service. */
 const footfall = (...args: string[]) =>
   new Promise<{ code: number; output: string }>((resolve) => {
     execFile(
@@ -73,7 +73,7 @@ test.each([
   ['price', 'DEMO', 'events', '1001', '0'],
   ['price', 'DEMO', 'events', '-1000', '0'],
   ['customer', 'DEMO', 'me'],
-])('footfall billing %s %s … says in one line what is wrong', async (...args) => {
+])('footfall-server billing %s %s … says in one line what is wrong', async (...args) => {
   const { code, output } = await footfall(
     ...args.map((arg) => (arg === 'DEMO' ? service.demo.organization_id : arg)),
   )
@@ -86,7 +86,7 @@ test.each([
   ['price x', "missing required argument 'METER'"],
   ['nothing', "unknown command 'nothing'"],
   ['', 'shut-off'],
-])('footfall billing %s … says what is missing', async (args, said) => {
+])('footfall-server billing %s … says what is missing', async (args, said) => {
   const { code, output } = await footfall(...args.split(' ').filter(Boolean))
   expect([code, output]).toEqual([2, expect.stringContaining(said)])
 })

@@ -91,9 +91,9 @@ export async function openIdentityStore() {
       writeFileSync(path, content)
       return path
     },
-    /** Runs `npx footfall identity …` as an operator would. */
+    /** Runs `npx footfall-server identity …` as an operator would. */
     identity: (args: readonly string[], stdin?: Buffer) => run('identity', args, stdin),
-    /** Runs `npx footfall intent …`. */
+    /** Runs `npx footfall-server intent …`. */
     intent: (args: readonly string[], stdin?: Buffer) => run('intent', args, stdin),
     /** Tables that loads left behind. */
     leftovers: async () =>

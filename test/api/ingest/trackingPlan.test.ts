@@ -309,7 +309,7 @@ describe('the file', () => {
           lib: ['es2022', 'dom'],
           module: 'esnext',
           moduleResolution: 'bundler',
-          paths: { 'footfall/pixel': [declarations] },
+          paths: { 'footfall-pixel/pixel': [declarations] },
         },
         files: ['use.ts'],
       }),

@@ -7,10 +7,12 @@ import { readGuide } from './blocks.ts'
 const run = promisify(execFile)
 const launcher = join(packageRoot, 'collector/ops/launch/footfall.mjs')
 
-/** Every `npx footfall …` of a guide, in blocks and in the text, once. */
+/** Every `npx footfall-server …` of a guide, in blocks and in the text, once. */
 export const commandsOf = (guide: string): string[] => [
   ...new Set(
-    [...readGuide(guide).matchAll(/npx footfall ([^\n`#]*)/g)].map(([, words]) => words!.trim()),
+    [...readGuide(guide).matchAll(/npx footfall-server ([^\n`#]*)/g)].map(([, words]) =>
+      words!.trim(),
+    ),
   ),
 ]
 

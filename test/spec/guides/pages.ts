@@ -62,11 +62,11 @@ export async function runCalls(block: Block, site: Site, hem: string, signature:
   }
 }
 
-/** A module that imports `footfall/pixel`, bundled as an application would. */
+/** A module that imports `footfall-pixel/pixel`, bundled as an application would. */
 export async function runBundled(block: Block, site: Site): Promise<void> {
   const { outputFiles } = await build({
     stdin: { contents: site.filledIn(block.code), resolveDir: packageRoot },
-    alias: { 'footfall/pixel': join(packageRoot, 'dist/pixel/index.js') },
+    alias: { 'footfall-pixel/pixel': join(packageRoot, 'dist/pixel/index.js') },
     bundle: true,
     write: false,
     format: 'esm',

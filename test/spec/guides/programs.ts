@@ -12,7 +12,7 @@ const run = promisify(execFile)
 
 /** The rest of a reader's program around a snippet, by the module that the snippet imports. */
 const surroundings: Record<string, (service: Answering) => string> = {
-  'footfall/client': ({ demo }) =>
+  'footfall-client': ({ demo }) =>
     `const key = '${demo.api_key}', secret = '${demo.api_secret}'; const check = () => {}`,
   'node:crypto': () =>
     `const email = ' Someone@Company.example ', secret = 'whatever'
@@ -43,7 +43,7 @@ export async function runProgram({ place, code }: Block, service: Answering): Pr
     const source = code
       .replaceAll('http://127.0.0.1:8787', service.url)
       // In a checkout the package has no copy of itself among its dependencies.
-      .replaceAll("'footfall/client'", `'${join(packageRoot, 'dist/client/index.js')}'`)
+      .replaceAll("'footfall-client'", `'${join(packageRoot, 'dist/client/index.js')}'`)
     const file = join(directory, 'program.mjs')
     const checked = 'console.log(check() ?? "")'
     writeFileSync(file, `${around(service)}\n${source}\n${checked}\n`)

@@ -126,5 +126,5 @@ const labelValue = (raw: string): Value => ({
   },
 })
 
-/** The targets of `npx footfall intent load` by name. */
+/** The targets of `npx footfall-server intent load` by name. */
 export const targets: Targets = { signals, topics }

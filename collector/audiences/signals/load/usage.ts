@@ -2,7 +2,7 @@ import { formats } from '../../../identity/load/source.ts'
 import { targets } from './targets.ts'
 
 /** Usage of the command, for its help. */
-export const loadUsage = `footfall intent load FILE…     files, or standard input (-)
+export const loadUsage = `footfall-server intent load FILE…     files, or standard input (-)
     --into ${Object.keys(targets).join('|')}   type of the rows, default signals
     --format ${formats.join('|')}    format of the files, if their names do not show it; gzip and Zstandard are detected
     --map column=field,…           maps columns to fields with other names

@@ -60,7 +60,7 @@ export const curlText = ({ method, url, body }: Request): string =>
 const writers: Record<Language, (request: Request, call: Call) => string> = {
   curl: curlText,
   typescript: (_, { operation, params }) =>
-    `import { createClient } from 'footfall/client'
+    `import { createClient } from 'footfall-client'
 
 const footfall = createClient({
   baseUrl: '${collectorUrl}',

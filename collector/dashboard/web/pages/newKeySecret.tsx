@@ -63,7 +63,7 @@ const codes: Record<Language, (key: string, secret: string) => string> = {
   curl: (key, secret) => `curl -H 'X-Api-Key: ${key}' \\
   -H 'X-Api-Secret: ${secret}' \\
   '${collectorUrl}/api/v3/events/web_event?limit=5'`,
-  typescript: (key, secret) => `import { createClient } from 'footfall/client'
+  typescript: (key, secret) => `import { createClient } from 'footfall-client'
 
 const footfall = createClient({
   baseUrl: '${collectorUrl}',

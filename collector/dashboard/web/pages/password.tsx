@@ -27,7 +27,7 @@ export function ForgotPassword() {
             ) : (
               <>
                 This service sends no mail. The operator can create a link for you:{' '}
-                <code>npx footfall reset-password {asked.email}</code>
+                <code>npx footfall-server reset-password {asked.email}</code>
               </>
             )}
           </p>

@@ -7,7 +7,7 @@ export type ProductRecord = Record<string, unknown>
 /** A row of imported columns, or the reason why a record has none. */
 export type ProductRow = ProductRecord | { unreadable: string }
 
-/** Another product, whose export `footfall import` reads. */
+/** Another product, whose export `footfall-server import` reads. */
 export interface Product {
   readonly name: string
   /** Pairs of the product's terms and Footfall's, which the dry run prints. */

@@ -3,7 +3,7 @@ import { createMatomo } from './matomo.ts'
 import type { Product, ProductOptions } from './product.ts'
 import { createUmami } from './umami.ts'
 
-/** The products whose exports of single events `footfall import` reads. */
+/** The products whose exports of single events `footfall-server import` reads. */
 export const products = {
   ga4: createGa4,
   matomo: createMatomo,

@@ -21,7 +21,7 @@ CREATE TABLE users (
   -- Tokens issued earlier are invalid.
   password_changed_at timestamptz NOT NULL DEFAULT now(),
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- Operators see the state of the service as a whole. Only `npx footfall operator` sets this: an e-mail address does
+  -- Operators see the state of the service as a whole. Only `npx footfall-server operator` sets this: an e-mail address does
   -- not suffice, because the first person invited with an address may own it.
   is_operator boolean NOT NULL DEFAULT false,
   -- Since when the user is known to receive mail at their address. Null: not proven.

@@ -1,17 +1,9 @@
 /**
- * `footfall/client` as another package uses it: by its name, with its types under `tsc --strict`, and as
+ * `footfall-client` as another package uses it: by its name, with its types under `tsc --strict`, and as
  * built.
  */
 import { execFile } from 'node:child_process'
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -20,6 +12,7 @@ import type { Document } from '../../../../collector/api/client/document.ts'
 import { operationsModule } from '../../../../collector/api/client/operationsModule.ts'
 import { pythonModule } from '../../../../collector/api/client/pythonModule.ts'
 import { typesModule } from '../../../../collector/api/client/typesModule.ts'
+import { layOut } from '../../../../collector/ops/launch/packages.mjs'
 import { packageRoot } from '../../../../collector/platform/paths.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../../../harness/api.ts'
 import type { Answering } from '../../../harness/service.ts'
@@ -30,6 +23,7 @@ const run = promisify(execFile)
 let service: Answering
 const directory = mkdtempSync(join(tmpdir(), 'footfall-outside-'))
 beforeAll(async () => {
+  layOut('footfall-client', join(directory, 'node_modules/footfall-client'))
   service = (await openTenant()).service
 })
 afterAll(async () => {
@@ -49,8 +43,6 @@ test('a program of another package compiles under tsc --strict, and reads pages,
 
   cpSync(join(packageRoot, 'test/api/api/client/program'), directory, { recursive: true })
   writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
-  mkdirSync(join(directory, 'node_modules'))
-  symlinkSync(packageRoot, join(directory, 'node_modules/footfall'))
   await node([join(packageRoot, 'node_modules/typescript/bin/tsc'), '-p', directory]).catch(
     (error) => {
       throw new Error(error.stdout)
@@ -84,7 +76,8 @@ test('the example of a program in Node prints today’s events, and what is wron
   const event = customEvent()
   await postBeacon(service.url, beaconOf(service, [event]))
   await readEvent(service, event.event_id)
-  const example = join(packageRoot, 'examples/client/read-events.mjs')
+  const example = join(directory, 'read-events.mjs')
+  cpSync(join(packageRoot, 'examples/client/read-events.mjs'), example)
   const { api_key: KEY, api_secret: SECRET } = service.demo
   const { stdout } = await node([example, service.url], { KEY, SECRET })
   expect(stdout).toMatch(/^The newest clicks: 0, of which 0 were charged\.\n/)

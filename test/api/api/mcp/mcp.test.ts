@@ -1,4 +1,4 @@
-/** `npx footfall mcp`, spoken to with the protocol's own client. */
+/** `npx footfall-server mcp`, spoken to with the protocol's own client. */
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-/** `npx footfall intent load`: signals and topics out of files, by the loader of the identity store. */
+/** `npx footfall-server intent load`: signals and topics out of files, by the loader of the identity store. */
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'

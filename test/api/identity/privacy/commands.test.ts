@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => it.close())
 
-/** Runs `npx footfall privacy …` as an operator would, next to the service. */
+/** Runs `npx footfall-server privacy …` as an operator would, next to the service. */
 const footfall = (...args: string[]) =>
   new Promise<{ code: number; output: string }>((resolve) => {
     execFile(

@@ -47,14 +47,14 @@ export async function openImporting() {
     directory,
     command,
     start,
-    /** Runs `npx footfall events import` as an operator would. */
+    /** Runs `npx footfall-server events import` as an operator would. */
     importFiles(args: string[], stdin?: Buffer): Promise<Ended> {
       const { child, ended } = start(...args)
       child.stdin!.end(stdin)
       return ended
     },
     startExport,
-    /** Runs `npx footfall import PRODUCT`. */
+    /** Runs `npx footfall-server import PRODUCT`. */
     importExport(product: string, args: string[]): Promise<Ended> {
       const { child, ended } = startExport(product, ...args)
       child.stdin!.end()

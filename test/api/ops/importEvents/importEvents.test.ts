@@ -1,4 +1,4 @@
-/** `npx footfall events import`: history from files, stored as if beacons had brought it. */
+/** `npx footfall-server events import`: history from files, stored as if beacons had brought it. */
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** `npx footfall import plausible`: daily figures, which the API states apart from the project's own. */
+/** `npx footfall-server import plausible`: daily figures, which the API states apart from the project's own. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Importing, openImporting } from './harness.ts'
 

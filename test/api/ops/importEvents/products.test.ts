@@ -1,4 +1,4 @@
-/** `npx footfall import`: exports of other products, in the formats that these products document. */
+/** `npx footfall-server import`: exports of other products, in the formats that these products document. */
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -262,7 +262,9 @@ test('errors name the option or the file', async () => {
     expect.stringContaining('--site must be the UUID of the website in Umami (website_id)'),
   ])
   const mapped = await importing.importExport('ga4', ['--map', 'a=name', copied('ga4.ndjson')])
-  expect(mapped.stderr).toContain('--map and --ignore-unknown belong to footfall events import')
+  expect(mapped.stderr).toContain(
+    '--map and --ignore-unknown belong to footfall-server events import',
+  )
 })
 
 const value =

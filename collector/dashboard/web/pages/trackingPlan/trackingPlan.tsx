@@ -97,7 +97,9 @@ function PlannedEvents({ plan, open }: { plan: Plan; open(event: EditedEvent): v
         open={({ name, description, schema }) =>
           open({ name, schema, ...(description && { description }), isPlanned: true })
         }
-        empty={<p>No event is planned. Plan one, or push a file with npx footfall plan push.</p>}
+        empty={
+          <p>No event is planned. Plan one, or push a file with npx footfall-server plan push.</p>
+        }
       />
     </Section>
   )

@@ -6,7 +6,7 @@ import {
   type Event,
   type Params,
   type SelectedEvent,
-} from 'footfall/client'
+} from 'footfall-client'
 
 declare const process: { env: Record<string, string> }
 
