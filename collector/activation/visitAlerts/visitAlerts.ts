@@ -1,6 +1,6 @@
 import type { Tier } from '../../../schemas/fields.ts'
 import { ApiError, invalidParameter } from '../../api/http/errors.ts'
-import { readFilters } from '../../events/query/filter.ts'
+import { readFilters } from '../../events/query/filter/filter.ts'
 import { isAboutSessions } from '../../events/query/sessions.ts'
 import { hemOf, isEmail, isHem } from '../../platform/hem.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
