@@ -52,7 +52,7 @@ export async function readStored(
   const plan: EventsPlan = {
     scope,
     source: null,
-    filters: readFilters(`event_id:eq:${eventId.toLowerCase()}`, everyTier),
+    filters: readFilters(`event_id:eq:${eventId}`, everyTier),
     window: { startMs: 0, endMs: instantMsMax },
     columns: tracedFields,
     hasAllColumns: false,

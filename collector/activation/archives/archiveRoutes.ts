@@ -220,8 +220,8 @@ async function archiveFor(
   named: string | undefined,
 ): Promise<Archive> {
   if (named !== undefined) await projectFor(postgres, principal, 'events', named, action)
-  const archive = await readArchive(postgres, principal.organizationId, id.toLowerCase())
-  const isOfOther = named !== undefined && named.toLowerCase() !== archive?.project_id
+  const archive = await readArchive(postgres, principal.organizationId, id)
+  const isOfOther = named !== undefined && named !== archive?.project_id
   if (!archive || isOfOther) throw notFound.archive()
   const object = { projectId: archive.project_id, missing: notFound.archive }
   await projectOfObject(postgres, principal, 'events', object, action)

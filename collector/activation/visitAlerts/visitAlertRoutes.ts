@@ -257,8 +257,8 @@ async function alertFor(
   named: string | undefined,
 ): Promise<VisitAlert> {
   if (named !== undefined) await projectFor(postgres, principal, 'events', named, action)
-  const alert = await readVisitAlert(postgres, principal.organizationId, id.toLowerCase())
-  const isOfOther = named !== undefined && named.toLowerCase() !== alert?.project_id
+  const alert = await readVisitAlert(postgres, principal.organizationId, id)
+  const isOfOther = named !== undefined && named !== alert?.project_id
   if (!alert || isOfOther) throw notFound.visitAlert()
   const object = { projectId: alert.project_id, missing: notFound.visitAlert }
   await projectOfObject(postgres, principal, 'events', object, action)

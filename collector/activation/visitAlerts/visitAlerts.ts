@@ -94,7 +94,7 @@ export async function readMatch(
   )
   if (rowCount === 0)
     throw invalidParameter('match.audience_id', 'must be an audience of the project')
-  return { kind, audience_id: audience_id!.toLowerCase() }
+  return { kind, audience_id: audience_id! }
 }
 
 /** Throws 400 for a filter that cannot be read at the tier, and for session fields, which late events change. */

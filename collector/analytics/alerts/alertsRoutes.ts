@@ -52,8 +52,8 @@ export const alertsRoutes =
       named: string | undefined,
     ): Promise<Alert> => {
       if (named !== undefined) await projectFor(postgres, principal, 'events', named, action)
-      const alert = await readAlert(client, principal.organizationId, alertId.toLowerCase())
-      const isOfOther = named !== undefined && named.toLowerCase() !== alert?.project_id
+      const alert = await readAlert(client, principal.organizationId, alertId)
+      const isOfOther = named !== undefined && named !== alert?.project_id
       if (!alert || isOfOther) throw notFound.alert()
       const object = { projectId: alert.project_id, missing: notFound.alert }
       await projectOfObject(postgres, principal, 'events', object, action)

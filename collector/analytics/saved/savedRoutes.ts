@@ -92,7 +92,7 @@ const routesOf =
     ): Promise<T> => {
       const read = async (client: Queryable) => {
         const item = await readSavedItem(client, principal.organizationId, kind, itemId)
-        if (!item || (asked && item.project_id !== asked.toLowerCase())) throw kind.notFound()
+        if (!item || (asked && item.project_id !== asked)) throw kind.notFound()
         return item
       }
       if (asked) await projectFor(postgres, principal, 'events', asked, 'read')

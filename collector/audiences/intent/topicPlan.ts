@@ -173,13 +173,8 @@ async function readAudienceBuild(
   entity: Entity,
 ): Promise<{ buildId: string; namesFew: boolean }> {
   const { organizationId, projectId } = principal
-  const audience = await readAudience(
-    postgres,
-    { organizationId, projectId },
-    audience_id.toLowerCase(),
-  )
-  if (project_id !== undefined && audience.project_id !== project_id.toLowerCase())
-    throw notFound.audience()
+  const audience = await readAudience(postgres, { organizationId, projectId }, audience_id)
+  if (project_id !== undefined && audience.project_id !== project_id) throw notFound.audience()
   await projectFor(postgres, principal, 'audiences', audience.project_id, 'identity')
   if (audience.entity !== entity) {
     throw invalidParameter('audience_id', `is an audience of ${audience.entity}, not of ${entity}`)

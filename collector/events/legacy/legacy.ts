@@ -124,7 +124,7 @@ const LegacyScopeQuery = Type.Object({
  */
 export function readNarrowestScope(request: LegacyRequest): RequestedScope {
   const { projectId, pixelId, campaignId } = readScope(request)
-  const organizationId = request.query.organization_id?.toLowerCase()
+  const organizationId = request.query.organization_id
   if (pixelId) return { pixelId, campaignId }
   if (projectId) return { projectId, campaignId }
   return { organizationId, campaignId }

@@ -199,7 +199,7 @@ function readDeletion(
   readDeletionFilter(filter ?? null)
   return {
     ...owner,
-    pixelId: pixel_id?.toLowerCase() ?? null,
+    pixelId: pixel_id ?? null,
     startMs: start_ms,
     endMs: end_ms,
     filter: filter ?? null,
