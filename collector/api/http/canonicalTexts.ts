@@ -7,7 +7,7 @@ const canonicalForms: Readonly<Record<string, (text: string) => string>> = {
 }
 
 /** A text within a value: the names of the members that lead to it, or `each` for all members of an array. */
-interface Place {
+interface TextPath {
   readonly path: readonly (string | typeof each)[]
   readonly format: string
 }
@@ -18,8 +18,8 @@ const each = Symbol('each')
  * the `format` of the schema, and leaves everything else to the validation.
  */
 export function canonicalizer(schema: TSchema): (value: unknown) => unknown {
-  const places = placesOf(schema)
-  return (value) => places.reduce<unknown>((whole, place) => canonicalized(whole, place, 0), value)
+  const texts = textsIn(schema)
+  return (value) => texts.reduce<unknown>((whole, text) => canonicalized(whole, text, 0), value)
 }
 
 /** The parts of a schema that contain other schemas. */
@@ -30,28 +30,28 @@ interface Nested {
   readonly anyOf?: readonly TSchema[]
 }
 
-function placesOf(schema: TSchema, path: Place['path'] = []): readonly Place[] {
+function textsIn(schema: TSchema, path: TextPath['path'] = []): readonly TextPath[] {
   const { format = '', properties = {}, items, anyOf = [] } = schema as Nested
   return [
     ...(Object.hasOwn(canonicalForms, format) ? [{ path, format }] : []),
-    ...Object.entries(properties).flatMap(([name, member]) => placesOf(member, [...path, name])),
-    ...(items ? placesOf(items, [...path, each]) : []),
-    ...anyOf.flatMap((one) => placesOf(one, path)),
+    ...Object.entries(properties).flatMap(([name, member]) => textsIn(member, [...path, name])),
+    ...(items ? textsIn(items, [...path, each]) : []),
+    ...anyOf.flatMap((one) => textsIn(one, path)),
   ]
 }
 
-function canonicalized(value: unknown, place: Place, depth: number): unknown {
-  if (depth === place.path.length)
-    return typeof value === 'string' ? canonicalForms[place.format]!(value) : value
-  const name = place.path[depth]!
+function canonicalized(value: unknown, text: TextPath, depth: number): unknown {
+  if (depth === text.path.length)
+    return typeof value === 'string' ? canonicalForms[text.format]!(value) : value
+  const name = text.path[depth]!
   if (name === each) {
     if (Array.isArray(value))
       value.forEach((member, index) => {
-        value[index] = canonicalized(member, place, depth + 1)
+        value[index] = canonicalized(member, text, depth + 1)
       })
   } else if (typeof value === 'object' && value !== null && Object.hasOwn(value, name)) {
     const members = value as Record<string, unknown>
-    members[name] = canonicalized(members[name], place, depth + 1)
+    members[name] = canonicalized(members[name], text, depth + 1)
   }
   return value
 }
