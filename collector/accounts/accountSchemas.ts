@@ -75,5 +75,6 @@ export const EventsOption = Type.Optional(
     description: '`keep` (default) keeps the stored events; `delete` removes them within minutes.',
   }),
 )
-export const Deleted = Type.Object({ deleted: Type.Literal(true) })
+/** The answer to a deletion that leaves nothing to report. */
+export const Deleted = Type.Null({ description: 'Deleted.' })
 export const DeletedWithEvents = Type.Object({ deleted: Type.Literal(true), events: EventsChoice })

@@ -3,9 +3,14 @@ import { fieldNamed } from '../../schemas/fields.ts'
 import type { RequestedScope } from '../api/access/policy.ts'
 import { Choice } from '../api/http/commonSchemas.ts'
 import { ApiError, invalidParameter } from '../api/http/errors.ts'
-import { EventFilterText, type FieldOf, type Filter, readFilters } from '../events/query/filter.ts'
+import {
+  EventFilterText,
+  type FieldOf,
+  type Filter,
+  readFilters,
+} from '../events/query/filter/filter.ts'
+import type { Bots, Selection } from '../events/query/filter/selection.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../events/query/scopeQuery.ts'
-import type { Bots, Selection } from '../events/query/selection.ts'
 import { sessionFieldNamed, sessionFieldNames } from '../events/query/sessionFields.ts'
 import {
   dayMs,
@@ -14,7 +19,7 @@ import {
   readWindowOfDays,
   type Window,
   windowQuery,
-} from '../events/query/window.ts'
+} from '../events/query/window/window.ts'
 import { type TimeZone, timeZone, timeZoneFault } from '../platform/timeZone.ts'
 
 const daysDefault = 30

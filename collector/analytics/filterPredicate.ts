@@ -1,6 +1,6 @@
 import type { Bind } from '../events/query/bind.ts'
-import type { Filter } from '../events/query/filter.ts'
-import { filterConditions, type Payload } from '../events/query/filterSql.ts'
+import type { Filter } from '../events/query/filter/filter.ts'
+import { filterConditions, type Payload } from '../events/query/filter/filterSql.ts'
 
 /** Returns the fields in filters, which determine the FROM of a query. */
 export const namesOf = (lists: readonly (readonly Filter[])[]): string[] =>

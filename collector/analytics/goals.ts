@@ -1,7 +1,7 @@
 import { projectFor } from '../api/access/policy.ts'
 import type { Principal } from '../api/access/principal.ts'
 import { invalidParameter } from '../api/http/errors.ts'
-import { type Filter, pathIntoEventData } from '../events/query/filter.ts'
+import { type Filter, pathIntoEventData } from '../events/query/filter/filter.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { type VersionedList, versionedLists } from '../platform/postgres/versionedList.ts'
 

@@ -14,7 +14,7 @@ import {
 import { invalidParameter } from '../api/http/errors.ts'
 import { requireVersion } from '../api/http/optimisticLock.ts'
 import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
-import { EventFilterText, pathIntoEventData } from '../events/query/filter.ts'
+import { EventFilterText, pathIntoEventData } from '../events/query/filter/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { settingsTags } from './analyticsSchemas.ts'

@@ -1,6 +1,6 @@
 import type { Bind } from '../events/query/bind.ts'
-import { dayOf } from '../events/query/localDays.ts'
-import { dayMs, hourMs, type Window } from '../events/query/window.ts'
+import { dayOf } from '../events/query/window/localDays.ts'
+import { dayMs, hourMs, type Window } from '../events/query/window/window.ts'
 import type { TimeZone } from '../platform/timeZone.ts'
 
 /** The length of the intervals of cohorts, and of each point of a series. All begin in local time, weeks on Mondays. */

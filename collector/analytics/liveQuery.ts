@@ -1,6 +1,6 @@
 import { bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
-import { selectionConditions } from '../events/query/filterSql.ts'
+import { selectionConditions } from '../events/query/filter/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import {
   type BreakdownRow,

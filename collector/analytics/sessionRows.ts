@@ -1,10 +1,10 @@
 /** Sessions as rows: those of counted days from `counted_sessions`, and those of other times from events. */
 import type { Bind } from '../events/query/bind.ts'
-import { sessionFieldSql, sessionFilterCondition } from '../events/query/filterSql.ts'
-import { dayOfSql } from '../events/query/localDays.ts'
+import { sessionFieldSql, sessionFilterCondition } from '../events/query/filter/filterSql.ts'
 import { millisOf, restMs } from '../events/query/sessionSplit.ts'
 import { visitorsOf } from '../events/query/sessions.ts'
-import { dayMs } from '../events/query/window.ts'
+import { dayOfSql } from '../events/query/window/localDays.ts'
+import { dayMs } from '../events/query/window/window.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { goalEvents, goalSum, goalValue } from './goalColumns.ts'
 import type { GoalConditions } from './goals.ts'

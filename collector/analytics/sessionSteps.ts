@@ -1,7 +1,7 @@
 /** The events of sessions, in order: those of counted sessions from `counted_sessions`, and of other times from events. */
 import type { Bind } from '../events/query/bind.ts'
-import type { Filter } from '../events/query/filter.ts'
-import { inSample, sampleOf } from '../events/query/filterSql.ts'
+import type { Filter } from '../events/query/filter/filter.ts'
+import { inSample, sampleOf } from '../events/query/filter/filterSql.ts'
 import { millisOf } from '../events/query/sessionSplit.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'

@@ -1,5 +1,5 @@
 import { type Bind, bindings } from '../events/query/bind.ts'
-import { sessionFieldSql } from '../events/query/filterSql.ts'
+import { sessionFieldSql } from '../events/query/filter/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { BreakdownAsked } from './breakdownQuery.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'

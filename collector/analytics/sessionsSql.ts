@@ -5,8 +5,8 @@
  */
 
 import type { Bind } from '../events/query/bind.ts'
-import type { Filter } from '../events/query/filter.ts'
-import { filterCondition, sessionFilterCondition } from '../events/query/filterSql.ts'
+import type { Filter } from '../events/query/filter/filter.ts'
+import { filterCondition, sessionFilterCondition } from '../events/query/filter/filterSql.ts'
 import { flagOf, packedEvents } from '../events/query/packedEvents.ts'
 import {
   fitFlags,

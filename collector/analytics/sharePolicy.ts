@@ -4,8 +4,8 @@
  */
 import type { Principal } from '../api/access/principal.ts'
 import { forbidden, invalidParameter } from '../api/http/errors.ts'
-import type { Filter, Operator } from '../events/query/filter.ts'
-import type { Bots } from '../events/query/selection.ts'
+import type { Filter, Operator } from '../events/query/filter/filter.ts'
+import type { Bots } from '../events/query/filter/selection.ts'
 
 const sharedFields = [
   'event_type',

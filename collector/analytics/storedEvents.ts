@@ -1,8 +1,8 @@
 /** The events in rows of `counted_sessions`: parallel arrays, of which the row of a session's last day has all. */
 
 import type { Bind } from '../events/query/bind.ts'
-import { type Filter, pathIntoEventData } from '../events/query/filter.ts'
-import { type Payload, payloadOf } from '../events/query/filterSql.ts'
+import { type Filter, pathIntoEventData } from '../events/query/filter/filter.ts'
+import { type Payload, payloadOf } from '../events/query/filter/filterSql.ts'
 import { filterPredicate } from './filterPredicate.ts'
 import type { GoalConditions } from './goals.ts'
 import { isNamePath } from './rollup/countedFields.ts'

@@ -7,7 +7,7 @@ import { Choice, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { readNames } from '../api/http/nameList.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import { daysEarlier } from '../events/query/window.ts'
+import { daysEarlier } from '../events/query/window/window.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import { conversionSeriesQuery } from './conversionsQuery.ts'
 import {

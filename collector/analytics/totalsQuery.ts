@@ -1,6 +1,6 @@
 import { type Bind, bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
-import { selectionConditions } from '../events/query/filterSql.ts'
+import { selectionConditions } from '../events/query/filter/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { wholeDay } from './rollup/countedFields.ts'

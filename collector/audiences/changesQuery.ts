@@ -1,6 +1,6 @@
 import { numberAsHem } from '../../schemas/fields.ts'
 import { bindings } from '../events/query/bind.ts'
-import { isSuppressed, suppressedPeople } from '../events/query/suppressedPeople.ts'
+import { isSuppressed, suppressedPeople } from '../events/query/profiles/suppressedPeople.ts'
 import { personOf } from '../identity/store/personSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 

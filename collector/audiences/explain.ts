@@ -1,5 +1,5 @@
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
-import { erasedHems } from '../events/query/suppressedPeople.ts'
+import { erasedHems } from '../events/query/profiles/suppressedPeople.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Audience } from './audiences.ts'
 import { leafIdsOf } from './builder/leafDays.ts'

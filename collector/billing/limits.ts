@@ -97,7 +97,7 @@ export async function replaceLimits(
   const { organizationId } = actor
   refuseRepeats(
     'budgets',
-    budgets.map(({ project_id }) => project_id?.toLowerCase() ?? null),
+    budgets.map(({ project_id }) => project_id),
   )
   refuseRepeats(
     'limits',

@@ -54,7 +54,7 @@ export async function readUsageWindow(
   }
   return {
     organizationId: principal.mode === 'test' ? null : principal.organizationId,
-    projectId: await readProject(postgres, principal, query.project_id?.toLowerCase()),
+    projectId: await readProject(postgres, principal, query.project_id),
     startDate,
     endDate,
   }

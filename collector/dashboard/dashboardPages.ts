@@ -84,7 +84,7 @@ export const dashboardPages =
     app.get<{ Params: { share_id: string } }>('/share/:share_id', open, async (request, reply) =>
       reply
         .headers({
-          ...headersFor(await embedOriginsOf(request.params.share_id.toLowerCase())),
+          ...headersFor(await embedOriginsOf(request.params.share_id)),
           'referrer-policy': 'no-referrer',
           'x-robots-tag': 'noindex, nofollow',
         })

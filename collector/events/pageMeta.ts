@@ -1,6 +1,6 @@
 import type { Tier } from '../../schemas/fields.ts'
 import type { Meter } from '../billing/meters.ts'
-import type { EventsPlan } from './query/selection.ts'
+import type { EventsPlan } from './query/page/eventsPlan.ts'
 
 /** Epoch milliseconds as ISO 8601; null without a time. */
 export const isoOrNull = (millis: number | null): string | null =>

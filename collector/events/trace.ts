@@ -5,12 +5,12 @@ import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { columnsFrom, selectList } from './query/columns.ts'
-import { eventsQuery } from './query/eventsQuery.ts'
-import { readFilters } from './query/filter.ts'
-import { everyTier } from './query/parseEventsRequest.ts'
+import { readFilters } from './query/filter/filter.ts'
+import type { EventsPlan } from './query/page/eventsPlan.ts'
+import { eventsQuery } from './query/page/eventsQuery.ts'
+import { everyTier } from './query/page/parseEventsRequest.ts'
 import { nameProjects } from './query/projects.ts'
-import type { EventsPlan } from './query/selection.ts'
-import { instantMsMax } from './query/window.ts'
+import { instantMsMax } from './query/window/window.ts'
 
 /**
  * Fields of a stored event in a trace. It is free, so it has only fields that free counts also reveal
@@ -52,7 +52,7 @@ export async function readStored(
   const plan: EventsPlan = {
     scope,
     source: null,
-    filters: readFilters(`event_id:eq:${eventId.toLowerCase()}`, everyTier),
+    filters: readFilters(`event_id:eq:${eventId}`, everyTier),
     window: { startMs: 0, endMs: instantMsMax },
     columns: tracedFields,
     hasAllColumns: false,

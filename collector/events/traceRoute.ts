@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { Choice, Id, Nullable, strictObject, Timestamp } from '../api/http/commonSchemas.ts'
 import { untilClosed } from '../api/http/streaming.ts'
-import { createCompleteUntil } from './query/completeUntil.ts'
 import type { ReadDeps } from './query/readDeps.ts'
 import { placeQuery, readScope } from './query/scopeQuery.ts'
+import { createCompleteUntil } from './query/window/completeUntil.ts'
 import {
   readDropSettings,
   readDuplicates,

@@ -7,7 +7,7 @@ import { readIdentityState } from '../../collector/audiences/builder/buildInputs
 import { buildNow } from '../../collector/audiences/builder/buildNow.ts'
 import { dropMembers } from '../../collector/audiences/builder/storedMembers.ts'
 import { requestBuild } from '../../collector/audiences/builds.ts'
-import { dayMs } from '../../collector/events/query/window.ts'
+import { dayMs } from '../../collector/events/query/window/window.ts'
 import { reloadIdentity } from '../../collector/identity/store/refresh.ts'
 import type { Demo } from '../../collector/ops/demo/demo.ts'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'

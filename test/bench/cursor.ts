@@ -1,5 +1,8 @@
-import { eventsQuery } from '../../collector/events/query/eventsQuery.ts'
-import { EventsQuery, parseEventsRequest } from '../../collector/events/query/parseEventsRequest.ts'
+import { eventsQuery } from '../../collector/events/query/page/eventsQuery.ts'
+import {
+  EventsQuery,
+  parseEventsRequest,
+} from '../../collector/events/query/page/parseEventsRequest.ts'
 import { checkedQuery } from '../harness/checkedQuery.ts'
 import { makeEvents } from './events.ts'
 import { hourMs, readStore } from './pages.ts'

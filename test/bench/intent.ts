@@ -1,6 +1,6 @@
 import type { TopicPlan } from '../../collector/audiences/intent/topicPlan.ts'
 import { topicQuery } from '../../collector/audiences/intent/topicQuery.ts'
-import { dayMs } from '../../collector/events/query/window.ts'
+import { dayMs } from '../../collector/events/query/window/window.ts'
 import { reloadIdentity } from '../../collector/identity/store/refresh.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import type { Service } from '../harness/service.ts'

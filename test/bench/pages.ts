@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { eventsQuery } from '../../collector/events/query/eventsQuery.ts'
-import { EventsQuery, parseEventsRequest } from '../../collector/events/query/parseEventsRequest.ts'
+import { eventsQuery } from '../../collector/events/query/page/eventsQuery.ts'
+import {
+  EventsQuery,
+  parseEventsRequest,
+} from '../../collector/events/query/page/parseEventsRequest.ts'
 import type { Demo } from '../../collector/ops/demo/demo.ts'
 import type { Tier } from '../../schemas/fields.ts'
 import { checkedQuery } from '../harness/checkedQuery.ts'

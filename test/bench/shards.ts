@@ -3,8 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { eventsQuery } from '../../collector/events/query/eventsQuery.ts'
-import { EventsQuery, parseEventsRequest } from '../../collector/events/query/parseEventsRequest.ts'
+import { eventsQuery } from '../../collector/events/query/page/eventsQuery.ts'
+import {
+  EventsQuery,
+  parseEventsRequest,
+} from '../../collector/events/query/page/parseEventsRequest.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openDatabase } from '../../collector/platform/clickhouse/cluster.ts'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'

@@ -1,4 +1,4 @@
-import { outputFormat, rowEncoding } from '../../collector/events/query/rowEncoding.ts'
+import { outputFormat, rowEncoding } from '../../collector/events/query/page/rowEncoding.ts'
 import { visitorsQuery } from '../../collector/events/visitors/visitorsQuery.ts'
 import {
   readVisitorsRequest,

@@ -36,7 +36,7 @@ export interface Tenants {
     path: string,
     query?: Record<string, string>,
     key?: Headers,
-    body?: { method: 'POST' | 'PUT'; json: unknown },
+    body?: { method: 'POST' | 'PUT' | 'PATCH'; json: unknown },
   ): Promise<Answer>
   /** Stores rows as the shipper would. */
   insert(rows: readonly Row[]): Promise<void>

@@ -117,6 +117,16 @@ test('every successful answer says which of its members are always there', () =>
   expect(silent).toEqual([])
 })
 
+test('a change names only what it changes, and a deletion answers 204 unless it reports something', () => {
+  for (const [path, { patch, delete: deletion }] of Object.entries(document.paths)) {
+    const body = patch?.requestBody?.content['application/json']?.schema
+    expect([path, body?.required ?? []]).toEqual([path, []])
+    if (!deletion || '204' in deletion.responses) continue
+    const reported = answersOf(deletion).flatMap(({ properties = {} }) => Object.keys(properties))
+    expect([path, reported.filter((name) => name !== 'deleted')]).not.toEqual([path, []])
+  }
+})
+
 test('answers with people in them are among those that are checked below', async () => {
   const key = withKey(service.ours.key)
   for (const name of [

@@ -102,7 +102,7 @@ export const samples: Record<string, Sample> = {
       start_date: '2026-01-01',
     }),
   },
-  'PUT /api/v1/campaigns/:campaign_id': { ...byCampaign, body: () => ({ name: 'Renamed' }) },
+  'PATCH /api/v1/campaigns/:campaign_id': { ...byCampaign, body: () => ({ name: 'Renamed' }) },
   'POST /api/v1/campaigns/events': { body: () => ({ events: [{ event_id: randomUUID() }] }) },
   'GET /api/v1/integrations': byProject,
   'GET /api/v1/integrations/:integration_id': byIntegration,
@@ -366,17 +366,11 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/visit-alerts': byProject,
   'GET /api/v1/visit-alerts/:visit_alert_id': byVisitAlert,
   'POST /api/v1/visit-alerts': { body: ({ projects }) => visitAlertOf(projects[0]) },
-  'PUT /api/v1/visit-alerts/:visit_alert_id': {
-    ...byVisitAlert,
-    body: ({ projects }) => visitAlertOf(projects[0]),
-  },
+  'PATCH /api/v1/visit-alerts/:visit_alert_id': { ...byVisitAlert, body: () => ({ name: 'Acme' }) },
   'GET /api/v1/analytics/alerts': byProject,
   'GET /api/v1/analytics/alerts/:alert_id': byAlert,
   'POST /api/v1/analytics/alerts': { body: ({ projects }) => alertOf(projects[0]) },
-  'PUT /api/v1/analytics/alerts/:alert_id': {
-    ...byAlert,
-    body: ({ projects }) => alertOf(projects[0]),
-  },
+  'PATCH /api/v1/analytics/alerts/:alert_id': { ...byAlert, body: () => ({ name: 'Quiet' }) },
   'GET /api/v1/tracking-plan': byProject,
   'GET /api/v1/tracking-plan/unplanned': byProject,
   'PUT /api/v1/tracking-plan': {

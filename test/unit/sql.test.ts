@@ -41,15 +41,18 @@ import {
 } from '../../collector/events/legacy/v1.ts'
 import { v2 } from '../../collector/events/legacy/v2.ts'
 import type { Bind } from '../../collector/events/query/bind.ts'
-import { CountsQuery, readCountsRequest } from '../../collector/events/query/countsPlan.ts'
-import { countsQuery } from '../../collector/events/query/countsQuery.ts'
-import type { Cursor } from '../../collector/events/query/cursor.ts'
-import { eventsQuery } from '../../collector/events/query/eventsQuery.ts'
-import { EventsQuery, parseEventsRequest } from '../../collector/events/query/parseEventsRequest.ts'
-import { readProfileFilters } from '../../collector/events/query/profileFilter.ts'
-import { lineEncoding } from '../../collector/events/query/readPage.ts'
-import { rowEncoding } from '../../collector/events/query/rowEncoding.ts'
-import type { EventsPlan } from '../../collector/events/query/selection.ts'
+import { CountsQuery, readCountsRequest } from '../../collector/events/query/counts/countsPlan.ts'
+import { countsQuery } from '../../collector/events/query/counts/countsQuery.ts'
+import type { Cursor } from '../../collector/events/query/page/cursor.ts'
+import type { EventsPlan } from '../../collector/events/query/page/eventsPlan.ts'
+import { eventsQuery } from '../../collector/events/query/page/eventsQuery.ts'
+import {
+  EventsQuery,
+  parseEventsRequest,
+} from '../../collector/events/query/page/parseEventsRequest.ts'
+import { lineEncoding } from '../../collector/events/query/page/readPage.ts'
+import { rowEncoding } from '../../collector/events/query/page/rowEncoding.ts'
+import { readProfileFilters } from '../../collector/events/query/profiles/profileFilter.ts'
 import { deletionCondition } from '../../collector/events/repair/windowDeletions.ts'
 import { statisticsQuery } from '../../collector/events/statistics/statisticsQuery.ts'
 import {

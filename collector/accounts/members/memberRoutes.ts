@@ -130,12 +130,12 @@ export const memberRoutes =
           description:
             'Requires the owner or admin role, or an organization key. Only owners can remove owners. If the member created active API keys, set `api_keys`; without it, the answer is 409 `conflict` and lists these keys.',
           body: MemberRemoval,
-          response: { 200: Deleted },
+          response: { 204: Deleted },
         },
       },
-      async ({ principal, body }) => {
+      async ({ principal, body }, reply) => {
         await removeMember(deps, principal, body)
-        return { deleted: true as const }
+        return reply.code(204).send(null)
       },
     )
   }

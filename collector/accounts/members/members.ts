@@ -65,7 +65,7 @@ export async function addToProjects(
   memberId: string,
   projects: readonly Static<typeof ProjectOfMember>[],
 ): Promise<void> {
-  const ids = projects.map(({ project_id }) => project_id.toLowerCase())
+  const ids = projects.map(({ project_id }) => project_id)
   if (new Set(ids).size < ids.length)
     throw invalidParameter('projects', 'must name each project once')
   const { rowCount } = await client.query(

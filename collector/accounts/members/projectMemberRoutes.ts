@@ -142,12 +142,12 @@ export const projectMemberRoutes =
           summary: 'Remove a member from a project',
           description: `Requires the project admin role. ${asksAboutKeys}`,
           body: ProjectMemberRemoval,
-          response: { 200: Deleted },
+          response: { 204: Deleted },
         },
       },
-      async ({ principal, body }) => {
+      async ({ principal, body }, reply) => {
         await removeProjectMember(postgres, principal, body)
-        return { deleted: true as const }
+        return reply.code(204).send(null)
       },
     )
   }

@@ -92,10 +92,10 @@ export const singleSignOnRoutes =
           summary: 'Remove the identity provider',
           description:
             'Requires the owner role. Ends the sessions of members who signed in through the provider. Members without a password need a new invitation.',
-          response: { 200: Deleted },
+          response: { 204: Deleted },
         },
       },
-      async ({ principal }) => {
+      async ({ principal }, reply) => {
         requireOwner(principal)
         const { organizationId } = principal
         await inTransaction(postgres, async (client) => {
@@ -111,7 +111,7 @@ export const singleSignOnRoutes =
           const object = { kind: 'organization', id: organizationId } as const
           await audit(client, principal, 'single_sign_on.delete', object, { issuer, sign_in_name })
         })
-        return { deleted: true as const }
+        return reply.code(204).send(null)
       },
     )
   }

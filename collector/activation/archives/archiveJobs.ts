@@ -1,4 +1,4 @@
-import { createCompleteUntil } from '../../events/query/completeUntil.ts'
+import { createCompleteUntil } from '../../events/query/window/completeUntil.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import { mailOwners } from '../../platform/outbox/mails.ts'

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor, projectOfObject } from '../../api/access/policy.ts'
-import type { Principal } from '../../api/access/principal.ts'
+import { projectFor } from '../../api/access/policy.ts'
+import { changeObject, type ObjectKind, objectFor } from '../../api/access/projectObjects.ts'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
@@ -31,6 +31,7 @@ const path = '/api/v1/archives'
 const ById = strictObject({ archive_id: Id })
 const ProjectQuery = strictObject({ project_id: Type.Optional(Id) })
 const One = Type.Object({ archive: Archive })
+const archives: ObjectKind<Archive> = { read: readArchive, missing: notFound.archive }
 
 /** /api/v1/archives: hourly copies of a project's raw events in a bucket of the customer. */
 export const archiveRoutes =
@@ -132,7 +133,13 @@ const singleArchiveRoutes =
         },
       },
       async ({ principal, params, query }) => ({
-        archive: await archiveFor(postgres, principal, params.archive_id, 'read', query.project_id),
+        archive: await objectFor(
+          postgres,
+          principal,
+          archives,
+          { ...query, id: params.archive_id },
+          'read',
+        ),
       }),
     )
 
@@ -153,17 +160,9 @@ const singleArchiveRoutes =
         },
       },
       async ({ principal, params, query, body }) => {
-        const { archive_id: id } = await archiveFor(
-          postgres,
-          principal,
-          params.archive_id,
-          'write',
-          query.project_id,
-        )
-        return inTransaction(postgres, async (client) => {
-          const { organizationId } = principal
-          const before = await readArchive(client, organizationId, id, 'FOR UPDATE OF archives')
-          if (!before) throw notFound.archive()
+        const requested = { ...query, id: params.archive_id }
+        return changeObject(postgres, principal, archives, requested, async (client, before) => {
+          const id = before.archive_id
           requireVersion('archive', before, body.version)
           await client.query(
             `UPDATE archives SET active = coalesce($2, active),
@@ -171,7 +170,7 @@ const singleArchiveRoutes =
                version = version + 1, updated_at = now() WHERE archive_id = $1`,
             [id, body.active ?? null, body.daily_records_max ?? null],
           )
-          const archive = (await readArchive(client, organizationId, id))!
+          const archive = (await readArchive(client, principal.organizationId, id))!
           const object = { kind: 'archive', id } as const
           await audit(client, principal, 'archive.update', object, changesOf(before, archive))
           return { archive }
@@ -195,14 +194,9 @@ const singleArchiveRoutes =
         },
       },
       async ({ principal, params, query }, reply) => {
-        const { archive_id: id } = await archiveFor(
-          postgres,
-          principal,
-          params.archive_id,
-          'write',
-          query.project_id,
-        )
-        await inTransaction(postgres, async (client) => {
+        const requested = { ...query, id: params.archive_id }
+        await changeObject(postgres, principal, archives, requested, async (client, before) => {
+          const id = before.archive_id
           await client.query('DELETE FROM archives WHERE archive_id = $1', [id])
           await audit(client, principal, 'archive.delete', { kind: 'archive', id })
         })
@@ -210,23 +204,6 @@ const singleArchiveRoutes =
       },
     )
   }
-
-/** Reads an archive whose project the caller may read or change. */
-async function archiveFor(
-  postgres: Postgres,
-  principal: Principal,
-  id: string,
-  action: 'read' | 'write',
-  named: string | undefined,
-): Promise<Archive> {
-  if (named !== undefined) await projectFor(postgres, principal, 'events', named, action)
-  const archive = await readArchive(postgres, principal.organizationId, id.toLowerCase())
-  const isOfOther = named !== undefined && named.toLowerCase() !== archive?.project_id
-  if (!archive || isOfOther) throw notFound.archive()
-  const object = { projectId: archive.project_id, missing: notFound.archive }
-  await projectOfObject(postgres, principal, 'events', object, action)
-  return archive
-}
 
 /** Throws 400 unless the integration of the project is a bucket. Keeps it until the transaction ends. */
 async function requireBucket(

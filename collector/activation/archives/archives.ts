@@ -95,10 +95,10 @@ export async function readArchive(
   client: Queryable,
   organizationId: string,
   archiveId: string,
-  lock: '' | 'FOR UPDATE OF archives' = '',
+  lock = false,
 ): Promise<Archive | undefined> {
   const { rows } = await client.query<ArchiveRow>(
-    `${selectArchives} WHERE organization_id = $1 AND archive_id = $2 ${lock}`,
+    `${selectArchives} WHERE organization_id = $1 AND archive_id = $2 ${lock ? 'FOR UPDATE OF archives' : ''}`,
     [organizationId, archiveId],
   )
   return rows[0] && toArchive(rows[0])

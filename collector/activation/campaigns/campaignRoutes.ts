@@ -103,7 +103,7 @@ export const recordRoutes =
       },
     )
 
-    app.put(
+    app.patch(
       `${path}/:campaign_id`,
       {
         config: { access: writeAccess },

@@ -67,7 +67,7 @@ export function checkDelivery(
   const tsMillis = typeof given.ts === 'number' ? given.ts : Date.parse(given.ts)
   if (!(tsMillis >= nowMs - ageMsMax)) return invalidEvent('/ts', 'must be at most 366 days ago')
   if (tsMillis > nowMs + clockToleranceMs) return invalidEvent('/ts', 'must not be in the future')
-  const projectId = projects.get(given.campaign_id.toLowerCase())
+  const projectId = projects.get(given.campaign_id)
   if (!projectId) {
     return { path: '/campaign_id', code: 'campaign_not_found', message: 'campaign not found' }
   }

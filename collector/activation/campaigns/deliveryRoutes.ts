@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
+import { canonicalizer } from '../../api/http/canonicalTexts.ts'
 import { Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { itemErrorMembers } from '../../api/http/itemErrors.ts'
 import { validatorCompiler } from '../../api/http/validation.ts'
@@ -33,6 +34,7 @@ const Body = strictObject({ events: Type.Array(Delivery, bounds) })
  * others.
  */
 const Envelope = strictObject({ events: Type.Array(Type.Unknown(), bounds) })
+const canonicalize = canonicalizer(Body)
 
 const Receipt = Type.Object(
   {
@@ -74,6 +76,7 @@ export const deliveryRoutes =
             ? null
             : await projectFor(deps.postgres, principal, 'records', project_id, 'write')
         const projectId = named?.projectId ?? principal.projectId
+        canonicalize(body)
         return deliver(deps, { organizationId: principal.organizationId, projectId }, body.events)
       },
     )
@@ -85,12 +88,12 @@ async function deliver(
   events: readonly unknown[],
 ): Promise<Static<typeof Receipt>> {
   const nowMs = Date.now()
-  const named = events.map((event) => textOf(event, 'campaign_id')?.toLowerCase())
+  const named = events.map((event) => textOf(event, 'campaign_id'))
   const projects = await projectsOfCampaigns(postgres, of, [...new Set(named)].filter(isUuid))
   const rejected: Static<typeof Receipt>['rejected'] = []
   const valid: ValidDelivery[] = []
   const isOptedOut = ({ cookie_id }: ValidDelivery) =>
-    cookie_id !== undefined && optOuts.has(of.organizationId, cookie_id.toLowerCase())
+    cookie_id !== undefined && optOuts.has(of.organizationId, cookie_id)
   events.forEach((event, index) => {
     const checked = checkDelivery(event, projects, nowMs)
     if ('tsMillis' in checked) valid.push(isOptedOut(checked) ? withoutVisitor(checked) : checked)

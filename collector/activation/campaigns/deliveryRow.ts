@@ -22,16 +22,15 @@ export function deliveryRow(
   delivery: ValidDelivery,
   { organizationId, receivedMillis, locate }: DeliveryContext,
 ): string {
-  const { event_type, spend, tsMillis, page_url, user_agent, client_ip } = delivery
+  const { event_id, campaign_id, event_type, spend, tsMillis, page_url, user_agent, client_ip } =
+    delivery
   // An empty text is treated as a missing one.
   const device = user_agent ? cachedDevice(user_agent).members : membersWithoutBrowser(null)
-  const event_id = delivery.event_id.toLowerCase()
-  const campaign_id = delivery.campaign_id.toLowerCase()
   const shared = sharedMembers({
     organizationId,
     projectId: delivery.projectId,
     pixelId: noPixel,
-    cookieId: delivery.cookie_id?.toLowerCase() ?? event_id,
+    cookieId: delivery.cookie_id ?? event_id,
     // A DSP sends no consent, so the address is truncated.
     clientIp: client_ip ? storedIp(client_ip, 'truncated', false) : null,
     deviceMembers: client_ip ? `${device},${locate(client_ip)}` : device,

@@ -3,8 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { readChatUrl, requireReaders, sealChatUrl } from '../../analytics/alerts/alertChannels.ts'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor, projectOfObject } from '../../api/access/policy.ts'
-import type { Principal } from '../../api/access/principal.ts'
+import { projectFor } from '../../api/access/policy.ts'
+import { changeObject, type ObjectKind, objectFor } from '../../api/access/projectObjects.ts'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
@@ -15,17 +15,18 @@ import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { claimsMax } from './matchVisits.ts'
 import { visitsQueue } from './visitAlertJobs.ts'
 import {
+  type Match,
   tags,
   VisitAlert,
   VisitAlertChange,
   VisitAlertInput,
   visitAlertsMax,
 } from './visitAlertSchemas.ts'
-import { listVisitAlerts, readMatch, readVisitAlert } from './visitAlerts.ts'
+import { changedMatch, listVisitAlerts, readMatch, readVisitAlert } from './visitAlerts.ts'
 
 export interface VisitAlertsDeps {
   postgres: Postgres
@@ -37,6 +38,10 @@ const path = '/api/v1/visit-alerts'
 const ById = strictObject({ visit_alert_id: Id })
 const ProjectQuery = strictObject({ project_id: Type.Optional(Id) })
 const One = Type.Object({ visit_alert: VisitAlert })
+const visitAlerts: ObjectKind<VisitAlert> = {
+  read: readVisitAlert,
+  missing: notFound.visitAlert,
+}
 
 /** /api/v1/visit-alerts: rules that report when a person visits. */
 export const visitAlertRoutes =
@@ -103,16 +108,13 @@ export const visitAlertRoutes =
               'count_limit_reached',
               `A project has at most ${visitAlertsMax} visit alerts. Delete one first.`,
             )
+          const match = await readMatch(client, projectId, body.tier, body.match)
+          await requireReaders(client, projectId, body.member_ids ?? [], 'identity')
           await client.query(
             `INSERT INTO visit_alerts (visit_alert_id, project_id, name, match, tier, active, member_ids,
                unverified_charges_max, chat_url)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-            [
-              id,
-              projectId,
-              ...(await valuesOf(client, projectId, body)),
-              sealChatUrl(secretBox, id, chatUrl),
-            ],
+            [id, projectId, ...valuesOf({ ...body, match }), sealChatUrl(secretBox, id, chatUrl)],
           )
           const object = { kind: 'visit_alert', id } as const
           await audit(client, principal, 'visit_alert.create', object, { name: body.name })
@@ -145,17 +147,17 @@ const singleVisitAlertRoutes =
         },
       },
       async ({ principal, params, query }) => ({
-        visit_alert: await alertFor(
+        visit_alert: await objectFor(
           postgres,
           principal,
-          params.visit_alert_id,
+          visitAlerts,
+          { ...query, id: params.visit_alert_id },
           'read',
-          query.project_id,
         ),
       }),
     )
 
-    app.put(
+    app.patch(
       `${path}/:visit_alert_id`,
       {
         config: { access: writeAccess },
@@ -164,31 +166,21 @@ const singleVisitAlertRoutes =
           operationId: 'updateVisitAlert',
           summary: 'Update a visit alert',
           description:
-            'Requires the project admin role. Replaces the settings. `project_id` must be the project of the rule. Visits before an activation are not reported.',
+            'Requires the project admin role. Omitted fields keep their values. Visits before an activation are not reported.',
           params: ById,
+          querystring: ProjectQuery,
           body: VisitAlertChange,
           response: { 200: One },
         },
       },
-      async ({ principal, params, body }) => {
-        const { visit_alert_id: id, project_id: projectId } = await alertFor(
-          postgres,
-          principal,
-          params.visit_alert_id,
-          'write',
-          body.project_id,
-        )
+      async ({ principal, params, query, body }) => {
         const chatUrl = await readChatUrl(outbound, body.chat_url)
-        return inTransaction(postgres, async (client) => {
-          const { organizationId } = principal
-          const before = await readVisitAlert(
-            client,
-            organizationId,
-            id,
-            'FOR UPDATE OF visit_alerts',
-          )
-          if (!before) throw notFound.visitAlert()
+        const requested = { ...query, id: params.visit_alert_id }
+        return changeObject(postgres, principal, visitAlerts, requested, async (client, before) => {
+          const id = before.visit_alert_id
           requireVersion('visit_alert', before, body.version)
+          const match = await changedMatch(client, before, body)
+          await requireReaders(client, before.project_id, body.member_ids ?? [], 'identity')
           await client.query(
             `UPDATE visit_alerts SET name = $2, match = $3, tier = $4, active = $5, member_ids = $6,
                unverified_charges_max = $7, chat_url = CASE WHEN $8 THEN $9 ELSE chat_url END,
@@ -197,12 +189,12 @@ const singleVisitAlertRoutes =
                paused_by = NULL, version = version + 1, updated_at = now() WHERE visit_alert_id = $1`,
             [
               id,
-              ...(await valuesOf(client, projectId, body)),
+              ...valuesOf({ ...before, ...body, match }),
               chatUrl !== undefined,
               sealChatUrl(secretBox, id, chatUrl),
             ],
           )
-          const alert = (await readVisitAlert(client, organizationId, id))!
+          const alert = (await readVisitAlert(client, principal.organizationId, id))!
           const object = { kind: 'visit_alert', id } as const
           await audit(client, principal, 'visit_alert.update', object, changesOf(before, alert))
           await wakeQueue(client, visitsQueue)
@@ -226,59 +218,31 @@ const singleVisitAlertRoutes =
         },
       },
       async ({ principal, params, query }, reply) => {
-        const { visit_alert_id: id, name } = await alertFor(
-          postgres,
-          principal,
-          params.visit_alert_id,
-          'write',
-          query.project_id,
-        )
-        await inTransaction(postgres, async (client) => {
+        const requested = { ...query, id: params.visit_alert_id }
+        await changeObject(postgres, principal, visitAlerts, requested, async (client, alert) => {
+          const { visit_alert_id: id, name } = alert
           await client.query('DELETE FROM visit_alerts WHERE visit_alert_id = $1', [id])
-          await audit(
-            client,
-            principal,
-            'visit_alert.delete',
-            { kind: 'visit_alert', id },
-            { name },
-          )
+          const object = { kind: 'visit_alert', id } as const
+          await audit(client, principal, 'visit_alert.delete', object, { name })
         })
         return reply.code(204).send(null)
       },
     )
   }
 
-/** Reads a rule whose project the caller may read or change. */
-async function alertFor(
-  postgres: Postgres,
-  principal: Principal,
-  id: string,
-  action: 'read' | 'write',
-  named: string | undefined,
-): Promise<VisitAlert> {
-  if (named !== undefined) await projectFor(postgres, principal, 'events', named, action)
-  const alert = await readVisitAlert(postgres, principal.organizationId, id.toLowerCase())
-  const isOfOther = named !== undefined && named.toLowerCase() !== alert?.project_id
-  if (!alert || isOfOther) throw notFound.visitAlert()
-  const object = { projectId: alert.project_id, missing: notFound.visitAlert }
-  await projectOfObject(postgres, principal, 'events', object, action)
-  return alert
-}
-
-/** Returns the values to store, from the name to the charged unverified visitors. Throws 400 for settings that cannot be used. */
-async function valuesOf(
-  client: Queryable,
-  projectId: string,
-  {
-    name,
-    match,
-    tier,
-    active = true,
-    member_ids = [],
-    unverified_charges_max = 0,
-  }: VisitAlertInput,
-) {
-  await requireReaders(client, projectId, member_ids, 'identity')
-  const stored = await readMatch(client, projectId, tier, match)
-  return [name, JSON.stringify(stored), tier, active, member_ids, unverified_charges_max] as const
-}
+/** Returns the values to store, from the name to the charged unverified visitors. */
+const valuesOf = ({
+  name,
+  match,
+  tier,
+  active = true,
+  member_ids = [],
+  unverified_charges_max = 0,
+}: Omit<VisitAlertInput, 'project_id' | 'match' | 'chat_url'> & { match: Match }) => [
+  name,
+  JSON.stringify(match),
+  tier,
+  active,
+  member_ids,
+  unverified_charges_max,
+]

@@ -95,9 +95,11 @@ export const VisitAlertInput = strictObject({
 })
 export type VisitAlertInput = Static<typeof VisitAlertInput>
 export const VisitAlertChange = strictObject({
-  ...VisitAlertInput.properties,
+  ...Type.Partial(Type.Object({ ...fields, match: MatchInput })).properties,
+  chat_url: ChatUrl,
   version: SeenVersion,
 })
+export type VisitAlertChange = Static<typeof VisitAlertChange>
 
 export const VisitAlert = Type.Object(
   {

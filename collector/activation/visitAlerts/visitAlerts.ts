@@ -1,10 +1,10 @@
 import type { Tier } from '../../../schemas/fields.ts'
 import { ApiError, invalidParameter } from '../../api/http/errors.ts'
-import { readFilters } from '../../events/query/filter.ts'
+import { readFilters } from '../../events/query/filter/filter.ts'
 import { isAboutSessions } from '../../events/query/sessions.ts'
 import { hemOf, isEmail, isHem } from '../../platform/hem.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import type { Match, MatchInput, VisitAlert } from './visitAlertSchemas.ts'
+import type { Match, MatchInput, VisitAlert, VisitAlertChange } from './visitAlertSchemas.ts'
 
 interface VisitAlertRow extends Omit<VisitAlert, 'last_sent_at' | 'created_at' | 'updated_at'> {
   last_sent_at: Date | null
@@ -37,10 +37,10 @@ export async function readVisitAlert(
   client: Queryable,
   organizationId: string,
   visitAlertId: string,
-  lock: '' | 'FOR UPDATE OF visit_alerts' = '',
+  lock = false,
 ): Promise<VisitAlert | undefined> {
   const { rows } = await client.query<VisitAlertRow>(
-    `${selectVisitAlerts} WHERE organization_id = $1 AND visit_alert_id = $2 ${lock}`,
+    `${selectVisitAlerts} WHERE organization_id = $1 AND visit_alert_id = $2 ${lock ? 'FOR UPDATE OF visit_alerts' : ''}`,
     [organizationId, visitAlertId],
   )
   return rows[0] && toVisitAlert(rows[0])
@@ -94,7 +94,19 @@ export async function readMatch(
   )
   if (rowCount === 0)
     throw invalidParameter('match.audience_id', 'must be an audience of the project')
-  return { kind, audience_id: audience_id!.toLowerCase() }
+  return { kind, audience_id: audience_id! }
+}
+
+/** Returns the match after a change, which is checked again if it or its tier changes. Throws 400 as readMatch does. */
+export async function changedMatch(
+  client: Queryable,
+  { project_id, match, tier }: VisitAlert,
+  change: VisitAlertChange,
+): Promise<Match> {
+  if (!change.match && !change.tier) return match
+  const { hem, ...members } = match
+  const kept = hem === undefined ? members : { ...members, person: hem }
+  return readMatch(client, project_id, change.tier ?? tier, change.match ?? kept)
 }
 
 /** Throws 400 for a filter that cannot be read at the tier, and for session fields, which late events change. */

@@ -1,5 +1,5 @@
 import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
-import { createCompleteUntil } from '../../events/query/completeUntil.ts'
+import { createCompleteUntil } from '../../events/query/window/completeUntil.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'

@@ -30,7 +30,11 @@ export const AlertInput = strictObject({
   member_ids: Type.Optional({ ...fields.member_ids, default: [] }),
   chat_url: ChatUrl,
 })
-export const AlertChange = strictObject({ ...AlertInput.properties, version: SeenVersion })
+export const AlertChange = strictObject({
+  ...Type.Partial(Type.Object({ ...fields, condition: ConditionInput })).properties,
+  chat_url: ChatUrl,
+  version: SeenVersion,
+})
 
 export const Alert = Type.Object(
   {
@@ -79,10 +83,10 @@ export async function readAlert(
   client: Queryable,
   organizationId: string,
   alertId: string,
-  lock: '' | 'FOR UPDATE OF alerts' = '',
+  lock = false,
 ): Promise<Alert | undefined> {
   const { rows } = await client.query<AlertRow>(
-    `${selectAlerts} WHERE organization_id = $1 AND alert_id = $2 ${lock}`,
+    `${selectAlerts} WHERE organization_id = $1 AND alert_id = $2 ${lock ? 'FOR UPDATE OF alerts' : ''}`,
     [organizationId, alertId],
   )
   return rows[0] && toAlert(rows[0])

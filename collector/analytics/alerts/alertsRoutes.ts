@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor, projectOfObject } from '../../api/access/policy.ts'
-import type { Principal } from '../../api/access/principal.ts'
+import { projectFor } from '../../api/access/policy.ts'
+import { changeObject, type ObjectKind, objectFor } from '../../api/access/projectObjects.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { conflict, invalidParameter, notFound } from '../../api/http/errors.ts'
@@ -31,6 +31,7 @@ type Input = Static<typeof AlertInput>
 const path = '/api/v1/analytics/alerts'
 const ById = strictObject({ alert_id: Id })
 const ProjectQuery = strictObject({ project_id: Type.Optional(Id) })
+const alerts: ObjectKind<Alert> = { read: readAlert, missing: notFound.alert }
 
 /**
  * /api/v1/analytics/alerts: conditions on a project's figures. Alerts report when a condition begins and
@@ -42,23 +43,6 @@ export const alertsRoutes =
     const { postgres } = deps
     const writes = { access: { ...mayRead, keyRole: 'write' } } as const
     app.addHook('preValidation', rejectUnstorableText)
-
-    /** Reads an alert whose project the caller may read or change. */
-    const alertFor = async (
-      client: Queryable,
-      principal: Principal,
-      alertId: string,
-      action: 'read' | 'write',
-      named: string | undefined,
-    ): Promise<Alert> => {
-      if (named !== undefined) await projectFor(postgres, principal, 'events', named, action)
-      const alert = await readAlert(client, principal.organizationId, alertId.toLowerCase())
-      const isOfOther = named !== undefined && named.toLowerCase() !== alert?.project_id
-      if (!alert || isOfOther) throw notFound.alert()
-      const object = { projectId: alert.project_id, missing: notFound.alert }
-      await projectOfObject(postgres, principal, 'events', object, action)
-      return alert
-    }
 
     app.get(
       path,
@@ -144,11 +128,17 @@ export const alertsRoutes =
         },
       },
       async ({ principal, params, query }) => ({
-        alert: await alertFor(postgres, principal, params.alert_id, 'read', query.project_id),
+        alert: await objectFor(
+          postgres,
+          principal,
+          alerts,
+          { ...query, id: params.alert_id },
+          'read',
+        ),
       }),
     )
 
-    app.put(
+    app.patch(
       `${path}/:alert_id`,
       {
         config: writes,
@@ -157,25 +147,18 @@ export const alertsRoutes =
           operationId: 'updateAlert',
           summary: 'Update an alert',
           description:
-            'Requires the project admin role. Replaces the settings. Another condition starts as normal, so it is reported if it holds. `project_id` must be the project of the alert.',
+            'Requires the project admin role. Omitted fields keep their values. Another condition starts as normal, so it is reported if it holds.',
           params: ById,
+          querystring: ProjectQuery,
           body: AlertChange,
           response: { 200: Type.Object({ alert: Alert }) },
         },
       },
-      async ({ principal, params, body }) => {
-        const { alert_id: alertId, project_id: projectId } = await alertFor(
-          postgres,
-          principal,
-          params.alert_id,
-          'write',
-          body.project_id,
-        )
+      async ({ principal, params, query, body }) => {
         const chatUrl = await readChatUrl(deps.outbound, body.chat_url)
-        return inTransaction(postgres, async (client) => {
-          const { organizationId } = principal
-          const before = await readAlert(client, organizationId, alertId, 'FOR UPDATE OF alerts')
-          if (!before) throw notFound.alert()
+        const requested = { ...query, id: params.alert_id }
+        return changeObject(postgres, principal, alerts, requested, async (client, before) => {
+          const { alert_id: id, project_id: projectId } = before
           requireVersion('alert', before, body.version)
           await requireGood(client, projectId, body)
           await client.query(
@@ -183,14 +166,14 @@ export const alertsRoutes =
                chat_url = CASE WHEN $6 THEN $7 ELSE chat_url END, is_raised = is_raised AND condition = $3 AND $4,
                version = version + 1, updated_at = now() WHERE alert_id = $1`,
             [
-              alertId,
-              ...valuesOf(body),
+              id,
+              ...valuesOf({ ...before, ...body }),
               chatUrl !== undefined,
-              sealChatUrl(deps.secretBox, alertId, chatUrl),
+              sealChatUrl(deps.secretBox, id, chatUrl),
             ],
           )
-          const alert = (await readAlert(client, organizationId, alertId))!
-          const object = { kind: 'alert', id: alertId } as const
+          const alert = (await readAlert(client, principal.organizationId, id))!
+          const object = { kind: 'alert', id } as const
           await audit(client, principal, 'alert.update', object, changesOf(before, alert))
           return { alert }
         })
@@ -212,19 +195,23 @@ export const alertsRoutes =
         },
       },
       async ({ principal, params, query }, reply) => {
-        const { alert_id, project_id } = { ...params, ...query }
-        const alert = await alertFor(postgres, principal, alert_id, 'write', project_id)
-        await inTransaction(postgres, async (client) => {
-          await client.query('DELETE FROM alerts WHERE alert_id = $1', [alert.alert_id])
-          const object = { kind: 'alert', id: alert.alert_id } as const
-          await audit(client, principal, 'alert.delete', object, { name: alert.name })
+        const requested = { ...query, id: params.alert_id }
+        await changeObject(postgres, principal, alerts, requested, async (client, alert) => {
+          const { alert_id: id, name } = alert
+          await client.query('DELETE FROM alerts WHERE alert_id = $1', [id])
+          await audit(client, principal, 'alert.delete', { kind: 'alert', id }, { name })
         })
         return reply.code(204).send(null)
       },
     )
   }
 
-const valuesOf = ({ name, condition, active = true, member_ids = [] }: Input) => [
+const valuesOf = ({
+  name,
+  condition,
+  active = true,
+  member_ids = [],
+}: Pick<Input, 'name' | 'condition' | 'active' | 'member_ids'>) => [
   name,
   JSON.stringify(completeCondition(condition)),
   active,
@@ -235,13 +222,13 @@ const valuesOf = ({ name, condition, active = true, member_ids = [] }: Input) =>
 async function requireGood(
   client: Queryable,
   projectId: string,
-  { condition, member_ids = [] }: Input,
+  { condition, member_ids = [] }: Pick<Partial<Input>, 'condition' | 'member_ids'>,
 ): Promise<void> {
-  readEventFilters('condition.filter', condition.filter)
-  const fault = conditionFault(
-    completeCondition(condition),
-    (await readGoals(client, projectId)).goals,
-  )
-  if (fault) throw invalidParameter(`condition.${fault[0]}`, fault[1])
+  if (condition) {
+    readEventFilters('condition.filter', condition.filter)
+    const { goals } = await readGoals(client, projectId)
+    const fault = conditionFault(completeCondition(condition), goals)
+    if (fault) throw invalidParameter(`condition.${fault[0]}`, fault[1])
+  }
   await requireReaders(client, projectId, member_ids, 'read')
 }

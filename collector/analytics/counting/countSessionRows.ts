@@ -1,7 +1,11 @@
 import { bindings } from '../../events/query/bind.ts'
-import { sampleOf, selectionConditions, sessionFieldSql } from '../../events/query/filterSql.ts'
-import { dayOfSql } from '../../events/query/localDays.ts'
+import {
+  sampleOf,
+  selectionConditions,
+  sessionFieldSql,
+} from '../../events/query/filter/filterSql.ts'
 import { millisOf } from '../../events/query/sessionSplit.ts'
+import { dayOfSql } from '../../events/query/window/localDays.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { storedSessionFields } from '../rollup/countedFields.ts'

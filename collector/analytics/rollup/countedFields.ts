@@ -1,4 +1,4 @@
-import { type Filter, pathIntoEventData } from '../../events/query/filter.ts'
+import { type Filter, pathIntoEventData } from '../../events/query/filter/filter.ts'
 import type { GoalConditions } from '../goals.ts'
 
 /** The dimensions of counted days: event fields that never change. */

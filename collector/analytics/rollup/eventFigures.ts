@@ -1,5 +1,5 @@
 import type { Bind } from '../../events/query/bind.ts'
-import { botsCondition, selectionConditions } from '../../events/query/filterSql.ts'
+import { botsCondition, selectionConditions } from '../../events/query/filter/filterSql.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { type RolledDays, rolledRows } from './rolledDays.ts'
 import { inSpans } from './spans.ts'

@@ -4,8 +4,8 @@ import {
   fingerprintOfRows,
   hourOfEvent,
 } from '../../events/query/dayFingerprints.ts'
-import { startOfDay } from '../../events/query/localDays.ts'
-import { dateOf, dayMs, hourMs } from '../../events/query/window.ts'
+import { startOfDay } from '../../events/query/window/localDays.ts'
+import { dateOf, dayMs, hourMs } from '../../events/query/window/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { type TimeZone, utc } from '../../platform/timeZone.ts'
 import type { Span } from './spans.ts'

@@ -3,7 +3,7 @@
  * in no counted day, so their count is added.
  */
 
-import type { Window } from '../../events/query/window.ts'
+import type { Window } from '../../events/query/window/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
 import { zeroUuid } from './runs.ts'

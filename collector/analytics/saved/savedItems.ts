@@ -34,16 +34,17 @@ export async function listSavedItems(
   return rows
 }
 
-/** Reads one item of an organization. */
+/** Reads one item of an organization, and locks it on request. */
 export async function readSavedItem(
   client: Queryable,
   organizationId: string,
   { kind }: SavedKind,
   itemId: string,
+  lock = false,
 ): Promise<SavedItem | undefined> {
   const { rows } = await client.query<SavedItem>(
     `SELECT ${columns} FROM saved_items WHERE item_id = $1 AND kind = $2
-       AND project_id IN (SELECT project_id FROM projects WHERE organization_id = $3)`,
+       AND project_id IN (SELECT project_id FROM projects WHERE organization_id = $3) ${lock ? 'FOR UPDATE' : ''}`,
     [itemId, kind, organizationId],
   )
   return rows[0]
@@ -109,7 +110,7 @@ export async function deleteSavedItem(
 }
 
 /** Locks the project's items until the end of the transaction. */
-export async function lockProject(client: Queryable, projectId: string): Promise<void> {
+async function lockProject(client: Queryable, projectId: string): Promise<void> {
   await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
 }
 

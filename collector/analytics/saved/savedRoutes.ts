@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { projectFor, projectOfObject } from '../../api/access/policy.ts'
-import type { Principal } from '../../api/access/principal.ts'
+import { projectFor } from '../../api/access/policy.ts'
+import { changeObject, type ObjectKind } from '../../api/access/projectObjects.ts'
 import {
   Id,
   Nullable,
@@ -13,7 +13,7 @@ import {
 import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import type { ReadDeps } from '../../events/query/readDeps.ts'
-import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { savedTags } from '../analyticsSchemas.ts'
 import { mayRead } from '../openFigures.ts'
 import {
@@ -21,7 +21,6 @@ import {
   createSavedItem,
   deleteSavedItem,
   listSavedItems,
-  lockProject,
   readSavedItem,
   type SavedItem,
   savedItemsMax,
@@ -83,26 +82,10 @@ const routesOf =
       updated_at: updated_at.toISOString(),
     })
 
-    /** Runs `change` in a transaction that locks the item. */
-    const changeItem = async <T>(
-      principal: Principal,
-      itemId: string,
-      asked: string | undefined,
-      change: (client: Queryable, item: SavedItem) => Promise<T>,
-    ): Promise<T> => {
-      const read = async (client: Queryable) => {
-        const item = await readSavedItem(client, principal.organizationId, kind, itemId)
-        if (!item || (asked && item.project_id !== asked.toLowerCase())) throw kind.notFound()
-        return item
-      }
-      if (asked) await projectFor(postgres, principal, 'events', asked, 'read')
-      const { project_id } = await read(postgres)
-      const object = { projectId: project_id, missing: kind.notFound }
-      await projectOfObject(postgres, principal, 'events', object, 'write')
-      return inTransaction(postgres, async (client) => {
-        await lockProject(client, project_id)
-        return change(client, await read(client))
-      })
+    const objects: ObjectKind<SavedItem> = {
+      read: (client, organizationId, id, lock) =>
+        readSavedItem(client, organizationId, kind, id, lock),
+      missing: kind.notFound,
     }
 
     app.get(
@@ -175,11 +158,17 @@ const routesOf =
         const { version, ...fields } = body as SavedContent & { version?: number }
         kind.check(fields)
         const id = (params as Record<string, string>)[idName]!
-        return changeItem(principal, id, query.project_id, async (client, before) => {
-          requireVersion(kind.kind, publicItem(before), version)
-          const item = await changeSavedItem(client, principal, kind, before, fields)
-          return { [kind.kind]: publicItem(item) }
-        })
+        return changeObject(
+          postgres,
+          principal,
+          objects,
+          { ...query, id },
+          async (client, before) => {
+            requireVersion(kind.kind, publicItem(before), version)
+            const item = await changeSavedItem(client, principal, kind, before, fields)
+            return { [kind.kind]: publicItem(item) }
+          },
+        )
       },
     )
 
@@ -200,7 +189,7 @@ const routesOf =
       },
       async ({ principal, params, query }, reply) => {
         const id = (params as Record<string, string>)[idName]!
-        await changeItem(principal, id, query.project_id, (client, item) =>
+        await changeObject(postgres, principal, objects, { ...query, id }, (client, item) =>
           deleteSavedItem(client, principal, kind, item),
         )
         return reply.code(204).send(null)

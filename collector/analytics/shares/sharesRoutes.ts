@@ -8,7 +8,7 @@ import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { ApiError, invalidParameter, notFound } from '../../api/http/errors.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import type { ReadDeps } from '../../events/query/readDeps.ts'
-import { dayMs } from '../../events/query/window.ts'
+import { dayMs } from '../../events/query/window/window.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { settingsTags } from '../analyticsSchemas.ts'
@@ -50,10 +50,9 @@ export const sharesRoutes =
       principal: Principal,
       { share_id, project_id }: NamedShare,
     ): Promise<Share> => {
-      const projectId = project_id?.toLowerCase()
-      if (projectId !== undefined) await deps.scopeOf(principal, { projectId })
-      const share = await readShare(postgres, principal.organizationId, share_id.toLowerCase())
-      const isOfOther = projectId !== undefined && share?.project_id !== projectId
+      if (project_id !== undefined) await deps.scopeOf(principal, { projectId: project_id })
+      const share = await readShare(postgres, principal.organizationId, share_id)
+      const isOfOther = project_id !== undefined && share?.project_id !== project_id
       if (!share || isOfOther) throw notFound.shareLink()
       return share
     }
@@ -125,9 +124,9 @@ export const sharesRoutes =
       },
       async ({ principal, body }, reply) => {
         const expiresAt = readExpiry(body.expires_at, deps.now())
-        const pixelId = body.pixel_id?.toLowerCase() ?? null
+        const pixelId = body.pixel_id ?? null
         await deps.scopeOf(principal, {
-          projectId: body.project_id.toLowerCase(),
+          projectId: body.project_id,
           ...(pixelId !== null && { pixelId }),
         })
         const { projectId } = await projectFor(
@@ -217,7 +216,7 @@ async function readSegment(
   segmentId: string,
 ): Promise<{ name: string; filter: string }> {
   const segments = await listSavedItems(client, projectId, segmentKind)
-  const segment = segments.find(({ item_id }) => item_id === segmentId.toLowerCase())
+  const segment = segments.find(({ item_id }) => item_id === segmentId)
   if (!segment) throw notFound.segment()
   return segment.content as { name: string; filter: string }
 }

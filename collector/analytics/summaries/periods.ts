@@ -1,4 +1,4 @@
-import { dayMs, type Window } from '../../events/query/window.ts'
+import { dayMs, type Window } from '../../events/query/window/window.ts'
 import { type TimeZone, utc } from '../../platform/timeZone.ts'
 
 export const frequencies = ['weekly', 'monthly'] as const

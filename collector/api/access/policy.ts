@@ -23,7 +23,7 @@ import {
   unauthorized,
 } from '../http/errors.ts'
 import type { Principal, ProjectRole } from './principal.ts'
-import { askedProject, type ProjectRequest } from './requestedProject.ts'
+import { type ProjectRequest, requestedProject } from './requestedProject.ts'
 import {
   isProject,
   projectsOfMember,
@@ -63,7 +63,7 @@ export function requireOwnProject(
   resource: Resource,
   asked: string | undefined,
 ): void {
-  if (projectId !== null && asked !== undefined && asked.toLowerCase() !== projectId)
+  if (projectId !== null && asked !== undefined && asked !== projectId)
     throw refusalOfOtherProject[resource]()
 }
 
@@ -94,7 +94,7 @@ export async function projectFor(
 ): Promise<ProjectGrant> {
   const { organizationId, caller } = principal
   if (caller.kind === 'share') throw forbidden('Share links cannot administer anything.')
-  const projectId = asked?.toLowerCase() ?? principal.projectId
+  const projectId = asked ?? principal.projectId
   if (!projectId) throw invalidParameter('project_id', 'is required')
   requireOwnProject(principal, resource, projectId)
   const memberId = plainMemberId(principal)
@@ -184,7 +184,7 @@ export async function audienceProjectOf(
   request: ProjectRequest,
   action: Action,
 ): Promise<string> {
-  const asked = askedProject(request)
+  const asked = requestedProject(request)
   if (asked === undefined) {
     throw invalidParameter(
       'project_id',
@@ -206,7 +206,7 @@ export async function audienceScopeOf(
   const { principal } = request
   const { organizationId } = principal
   const seesAll = principal.projectId === null && plainMemberId(principal) === null
-  if (seesAll && askedProject(request) === undefined) return { organizationId, projectId: null }
+  if (seesAll && requestedProject(request) === undefined) return { organizationId, projectId: null }
   return { organizationId, projectId: await audienceProjectOf(postgres, request, 'read') }
 }
 

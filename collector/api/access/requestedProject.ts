@@ -56,8 +56,8 @@ export interface ProjectRequest {
   readonly body?: unknown
 }
 
-/** Returns the project in the query or body of a request, in lower case. Throws 400 if the two differ. */
-export function askedProject({
+/** Returns the project in the validated query or body of a request. Throws 400 if the two differ. */
+export function requestedProject({
   query,
   body,
 }: Pick<ProjectRequest, 'query' | 'body'>): string | undefined {
@@ -67,8 +67,5 @@ export function askedProject({
   return named[0]
 }
 
-function projectIdIn(part: unknown): string | undefined {
-  const text = (part as { project_id?: string } | null)?.project_id
-  if (text !== undefined && !isUuid(text)) throw invalidParameter('project_id', 'must be a UUID')
-  return text?.toLowerCase()
-}
+const projectIdIn = (part: unknown): string | undefined =>
+  (part as { project_id?: string } | null)?.project_id

@@ -78,7 +78,7 @@ export const operations = {
   listAlerts: 'GET /api/v1/analytics/alerts', // X-Project-Id? project_id → 200 400 401 403 404 429 503
   createAlert: 'POST /api/v1/analytics/alerts', // X-Project-Id? { active? chat_url? condition member_ids? name project_id } → 201 400 401 403 404 409 429 503
   getAlert: 'GET /api/v1/analytics/alerts/{alert_id}', // X-Project-Id? alert_id project_id? → 200 400 401 403 404 429 503
-  updateAlert: 'PUT /api/v1/analytics/alerts/{alert_id}', // X-Project-Id? alert_id { active? chat_url? condition member_ids? name project_id version? } → 200 400 401 403 404 409 429 503
+  updateAlert: 'PATCH /api/v1/analytics/alerts/{alert_id}?project_id', // X-Project-Id? alert_id project_id? { active? chat_url? condition? member_ids? name? version? } → 200 400 401 403 404 409 429 503
   deleteAlert: 'DELETE /api/v1/analytics/alerts/{alert_id}?project_id', // X-Project-Id? alert_id project_id? → 204 400 401 403 404 409 429 503
   listShareLinks: 'GET /api/v1/analytics/shares', // X-Project-Id? project_id → 200 400 401 403 404 429 503
   createShareLink: 'POST /api/v1/analytics/shares', // X-Project-Id? { embed_origins? expires_at goals? name password? pixel_id? project_id segment_id? } → 201 400 401 403 404 409 429 503
@@ -132,12 +132,12 @@ export const operations = {
   deleteOrganization: 'DELETE /api/v1/organization', // { confirm events } → 200 400 401 403 404 409 429 503
   getSingleSignOn: 'GET /api/v1/organization/single-sign-on', // → 200 400 401 403 404 429 503
   setSingleSignOn: 'PUT /api/v1/organization/single-sign-on', // { client_id client_secret? default_role email_domains emergency_member_id group_claim? group_roles issuer provider_name required sign_in_name version? } → 200 400 401 403 404 409 429 503
-  deleteSingleSignOn: 'DELETE /api/v1/organization/single-sign-on', // → 200 400 401 403 404 409 429 503
+  deleteSingleSignOn: 'DELETE /api/v1/organization/single-sign-on', // → 204 400 401 403 404 409 429 503
   inviteMember: 'POST /api/v1/organization/user/create', // { email name? projects? role } → 201 400 401 403 404 409 429 503
   listMembers: 'GET /api/v1/organization/user/list', // cursor? limit? → 200 400 401 403 404 429 503
   getMember: 'GET /api/v1/organization/user/retrieve/{member_id}', // member_id → 200 400 401 403 404 429 503
   updateMember: 'PUT /api/v1/organization/user/update', // { api_keys? member_id name? renew_invitation? role? version? } → 200 400 401 403 404 409 429 503
-  removeMember: 'DELETE /api/v1/organization/user/delete', // { api_keys? member_id } → 200 400 401 403 404 409 429 503
+  removeMember: 'DELETE /api/v1/organization/user/delete', // { api_keys? member_id } → 204 400 401 403 404 409 429 503
   createProject: 'POST /api/v1/project/create', // { name time_zone? } → 201 400 401 403 404 409 429 503
   listProjects: 'GET /api/v1/project/list', // cursor? limit? → 200 400 401 403 404 429 503
   getProject: 'GET /api/v1/project/retrieve/{project_id}', // X-Project-Id? project_id → 200 400 401 403 404 429 503
@@ -151,7 +151,7 @@ export const operations = {
   listProjectMembers: 'GET /api/v1/project/user/list', // X-Project-Id? cursor? limit? project_id → 200 400 401 403 404 429 503
   getProjectMember: 'GET /api/v1/project/user/retrieve/{member_id}', // X-Project-Id? member_id project_id → 200 400 401 403 404 429 503
   updateProjectMember: 'PUT /api/v1/project/user/update', // X-Project-Id? { api_keys? member_id project_id role } → 200 400 401 403 404 409 429 503
-  removeProjectMember: 'DELETE /api/v1/project/user/delete', // X-Project-Id? { api_keys? member_id project_id } → 200 400 401 403 404 409 429 503
+  removeProjectMember: 'DELETE /api/v1/project/user/delete', // X-Project-Id? { api_keys? member_id project_id } → 204 400 401 403 404 409 429 503
   createPixel: 'POST /api/v1/pixel/create', // X-Project-Id? { active? allowed_origins? name project_id settings? } → 201 400 401 403 404 409 429 503
   listPixels: 'GET /api/v1/pixel/list', // X-Project-Id? cursor? limit? project_id? → 200 400 401 403 404 429 503
   getPixel: 'GET /api/v1/pixel/retrieve/{pixel_id}', // X-Project-Id? pixel_id project_id? → 200 400 401 403 404 429 503
@@ -168,7 +168,7 @@ export const operations = {
   getErasure: 'GET /api/v1/privacy/erasures/{erasure_id}', // erasure_id → 200 400 401 403 404 429 503
   listOptOuts: 'GET /api/v1/privacy/opt-outs', // cursor? limit? → 200 400 401 403 404 429 503
   createOptOut: 'POST /api/v1/privacy/opt-outs', // { cookie_id? email? hem? } → 201 400 401 403 404 409 429 503
-  deleteOptOut: 'DELETE /api/v1/privacy/opt-outs', // { cookie_id? email? hem? } → 200 400 401 403 404 409 429 503
+  deleteOptOut: 'DELETE /api/v1/privacy/opt-outs', // { cookie_id? email? hem? } → 204 400 401 403 404 409 429 503
   listLinkRemovals: 'GET /api/v1/privacy/link-removals', // cursor? limit? → 200 400 401 403 404 429 503
   removeIdentityLink: 'POST /api/v1/privacy/link-removals', // { cookie_id email? hem? } → 202 400 401 403 404 409 429 503
   signIn: 'POST /dashboard/session', // { code? email password } → 200 4XX
@@ -220,7 +220,7 @@ export const operations = {
   listCampaigns: 'GET /api/v1/campaigns', // X-Project-Id? audience_id? campaign_id? cursor? limit? project_id? status? → 200 400 401 403 404 429 503
   createCampaign: 'POST /api/v1/campaigns', // X-Project-Id? { audience_id? budget? end_date? name project_id? start_date status? } → 201 400 401 403 404 409 429 503
   getCampaign: 'GET /api/v1/campaigns/{campaign_id}', // X-Project-Id? campaign_id project_id? → 200 400 401 403 404 429 503
-  updateCampaign: 'PUT /api/v1/campaigns/{campaign_id}?project_id', // X-Project-Id? campaign_id project_id? { audience_id? budget? end_date? name? start_date? status? version? } → 200 400 401 403 404 409 429 503
+  updateCampaign: 'PATCH /api/v1/campaigns/{campaign_id}?project_id', // X-Project-Id? campaign_id project_id? { audience_id? budget? end_date? name? start_date? status? version? } → 200 400 401 403 404 409 429 503
   getCampaignPerformance: 'GET /api/v1/campaigns/{campaign_id}/performance', // X-Project-Id? campaign_id end_date? project_id? start_date? → 200 400 401 403 404 429 503
   getPerformanceSummary: 'GET /api/v1/campaigns/performance-summary', // X-Project-Id? audience_id? campaign_id? cursor? end_date? limit? project_id? start_date? status? → 200 400 401 403 404 429 503
   getCampaignBudgetStatus: 'GET /api/v1/campaigns/{campaign_id}/budget-status', // X-Project-Id? campaign_id project_id? → 200 400 401 403 404 429 503
@@ -238,7 +238,7 @@ export const operations = {
   listVisitAlerts: 'GET /api/v1/visit-alerts', // X-Project-Id? project_id → 200 400 401 403 404 429 503
   createVisitAlert: 'POST /api/v1/visit-alerts', // X-Project-Id? { active? chat_url? match member_ids? name project_id tier unverified_charges_max? } → 201 400 401 403 404 409 429 503
   getVisitAlert: 'GET /api/v1/visit-alerts/{visit_alert_id}', // X-Project-Id? project_id? visit_alert_id → 200 400 401 403 404 429 503
-  updateVisitAlert: 'PUT /api/v1/visit-alerts/{visit_alert_id}', // X-Project-Id? visit_alert_id { active? chat_url? match member_ids? name project_id tier unverified_charges_max? version? } → 200 400 401 403 404 409 429 503
+  updateVisitAlert: 'PATCH /api/v1/visit-alerts/{visit_alert_id}?project_id', // X-Project-Id? project_id? visit_alert_id { active? chat_url? match? member_ids? name? tier? unverified_charges_max? version? } → 200 400 401 403 404 409 429 503
   deleteVisitAlert: 'DELETE /api/v1/visit-alerts/{visit_alert_id}?project_id', // X-Project-Id? project_id? visit_alert_id → 204 400 401 403 404 409 429 503
   listArchives: 'GET /api/v1/archives', // X-Project-Id? project_id → 200 400 401 403 404 429 503
   createArchive: 'POST /api/v1/archives', // X-Project-Id? { active? daily_records_max? integration_id project_id starts_at? } → 201 400 401 403 404 409 429 503

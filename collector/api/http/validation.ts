@@ -2,6 +2,7 @@ import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import Format from 'typebox/format'
+import { canonicalizer } from './canonicalTexts.ts'
 import { type ApiError, invalidParameter } from './errors.ts'
 import { describeFault, type Fault, nameOfPath, pathOf } from './faultWords.ts'
 
@@ -24,10 +25,9 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
     headers: readHeaders,
     body: orDefault,
   }[httpPart ?? '']
-  const hasEmail = namesEmail(schema)
+  const canonicalize = canonicalizer(schema)
   return (given: unknown) => {
-    const whole = read ? read(schema, given) : given
-    const value = hasEmail ? trimEmails(schema, whole) : whole
+    const value = canonicalize(read ? read(schema, given) : given)
     compiled ??= Compile(schema)
     const validator = compiled
     return validator.Check(value)
@@ -99,40 +99,6 @@ function readNumbers(schema: TSchema, given: unknown): unknown {
 /** Returns the body, or the schema's default if the request has none. */
 const orDefault = (schema: TSchema, given: unknown): unknown =>
   given === null && 'default' in schema ? structuredClone(schema.default) : given
-
-/** The parts of a schema that contain other schemas. */
-interface Nested {
-  readonly format?: string
-  readonly properties?: Readonly<Record<string, TSchema>>
-  readonly items?: TSchema
-  readonly anyOf?: readonly TSchema[]
-}
-
-/** Whether a schema contains an e-mail address at any depth. */
-function namesEmail(schema: TSchema): boolean {
-  const { format, properties = {}, items, anyOf = [] } = schema as Nested
-  return (
-    format === 'email' ||
-    [...Object.values(properties), ...(items ? [items] : []), ...anyOf].some(namesEmail)
-  )
-}
-
-/** Returns a value in which the e-mail addresses of its schema, at any depth, have no surrounding spaces. */
-function trimEmails(schema: TSchema, value: unknown): unknown {
-  const { format, properties, items, anyOf = [] } = schema as Nested
-  if (typeof value === 'string') {
-    return format === 'email' || anyOf.some((one) => (one as Nested).format === 'email')
-      ? value.trim()
-      : value
-  }
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return items ? value.map((member) => trimEmails(items, member)) : value
-  const trimmed = Object.entries(value).map(([name, member]) => [
-    name,
-    properties && Object.hasOwn(properties, name) ? trimEmails(properties[name]!, member) : member,
-  ])
-  return anyOf.reduce((whole, one) => trimEmails(one, whole), Object.fromEntries(trimmed))
-}
 
 /** Reads the headers of a schema in its own spelling; Node stores header names in lower case. */
 const readHeaders = (schema: TSchema, given: unknown): unknown =>

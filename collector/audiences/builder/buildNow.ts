@@ -1,6 +1,6 @@
 import { clickhouseOf, type EventStores } from '../../events/query/eventStores.ts'
-import { erasedHems } from '../../events/query/suppressedPeople.ts'
-import { dayMs } from '../../events/query/window.ts'
+import { erasedHems } from '../../events/query/profiles/suppressedPeople.ts'
+import { dayMs } from '../../events/query/window/window.ts'
 import { type Lease, withLease } from '../../platform/postgres/lease.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { beginBuild, completeBuild, noteProgress } from '../builds.ts'

@@ -1,7 +1,7 @@
 import type { Bind } from '../../events/query/bind.ts'
 import { eventsSource } from '../../events/query/eventsSource.ts'
-import { filterConditions } from '../../events/query/filterSql.ts'
-import { dayMs } from '../../events/query/window.ts'
+import { filterConditions } from '../../events/query/filter/filterSql.ts'
+import { dayMs } from '../../events/query/window/window.ts'
 import type { EventLeaf } from '../definition/definition.ts'
 
 /** The event leaves to count in one scan of a project's events. */

@@ -1,6 +1,6 @@
 import { hemNumber } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
-import { dayMs } from '../../events/query/window.ts'
+import { dayMs } from '../../events/query/window/window.ts'
 import { leavesOf } from '../definition/leaves.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 

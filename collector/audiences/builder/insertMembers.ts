@@ -1,6 +1,6 @@
 import { type Bind, bindings } from '../../events/query/bind.ts'
-import { erasedHems } from '../../events/query/suppressedPeople.ts'
-import { dateOf, dayMs } from '../../events/query/window.ts'
+import { erasedHems } from '../../events/query/profiles/suppressedPeople.ts'
+import { dateOf, dayMs } from '../../events/query/window/window.ts'
 import { chunked } from '../../platform/clickhouse/chunked.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Lease } from '../../platform/postgres/lease.ts'

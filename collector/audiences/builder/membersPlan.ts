@@ -1,6 +1,6 @@
 import { hemAsNumber, numberAsHem } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
-import { filterCondition } from '../../events/query/filterSql.ts'
+import { filterCondition } from '../../events/query/filter/filterSql.ts'
 import { hemsOfPerson } from '../../identity/store/personSql.ts'
 import type { Parsed, ProfileCondition } from '../definition/definition.ts'
 import { leavesOf } from '../definition/leaves.ts'

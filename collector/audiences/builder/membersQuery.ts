@@ -1,6 +1,6 @@
 import { hemAsNumber } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
-import { isSuppressed, suppressedPeople } from '../../events/query/suppressedPeople.ts'
+import { isSuppressed, suppressedPeople } from '../../events/query/profiles/suppressedPeople.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import type { Parsed, Tree } from '../definition/definition.ts'
 import { companyMatchesQueries } from './companyMatchesQuery.ts'

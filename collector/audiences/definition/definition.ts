@@ -1,4 +1,4 @@
-import type { Filter } from '../../events/query/filter.ts'
+import type { Filter } from '../../events/query/filter/filter.ts'
 import type { Source } from '../../events/query/source.ts'
 
 /** Types of members of an audience. */

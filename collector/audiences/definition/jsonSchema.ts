@@ -1,6 +1,6 @@
 import { eventTypeValues } from '../../../schemas/fields/event.ts'
 import { type Field, profileFields } from '../../../schemas/fields.ts'
-import { valuesMax } from '../../events/query/filter.ts'
+import { valuesMax } from '../../events/query/filter/filter.ts'
 import { depthMax, entities, leavesMax, withinDaysMax } from './definition.ts'
 import { opsOf, valueTypeOf } from './profileOps.ts'
 

@@ -1,5 +1,5 @@
 import type { Field } from '../../../schemas/fields.ts'
-import { operators } from '../../events/query/filter.ts'
+import { operators } from '../../events/query/filter/filter.ts'
 import { isIdentifying } from './identifyingFields.ts'
 
 /** The operators of profile leaves: those of filters, and two that combine two filters in one leaf. */

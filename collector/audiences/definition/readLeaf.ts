@@ -1,8 +1,8 @@
 import { fieldNamed, isProfileField } from '../../../schemas/fields.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { ApiError } from '../../api/http/errors.ts'
-import { type Filter, readFilterOf, valuesMax } from '../../events/query/filter.ts'
-import { everyTier, readSelection } from '../../events/query/parseEventsRequest.ts'
+import { type Filter, readFilterOf, valuesMax } from '../../events/query/filter/filter.ts'
+import { everyTier, readSelection } from '../../events/query/page/parseEventsRequest.ts'
 import { canonicalJson } from './canonical.ts'
 import {
   type AudienceLeaf,

@@ -1,5 +1,5 @@
 import { clickhouseOf, type EventStores } from '../../events/query/eventStores.ts'
-import { erasedHems } from '../../events/query/suppressedPeople.ts'
+import { erasedHems } from '../../events/query/profiles/suppressedPeople.ts'
 import { hiddenPeopleChanged } from '../../identity/privacy/optOuts.ts'
 import type { Again, Job, Queue } from '../../platform/jobs/queue.ts'
 import { LeaseHeldError } from '../../platform/postgres/lease.ts'

@@ -6,8 +6,8 @@ import {
   profileFields,
 } from '../../../schemas/fields.ts'
 import { type Bind, bindings } from '../../events/query/bind.ts'
-import { escapedFormula } from '../../events/query/csvFormulas.ts'
-import { isSuppressed, suppressedPeople } from '../../events/query/suppressedPeople.ts'
+import { escapedFormula } from '../../events/query/page/csvFormulas.ts'
+import { isSuppressed, suppressedPeople } from '../../events/query/profiles/suppressedPeople.ts'
 import { profilesWhere } from '../../identity/store/profileSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 

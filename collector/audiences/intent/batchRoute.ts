@@ -15,8 +15,8 @@ import {
   itemsMax,
   readItems,
 } from '../../events/lookup/batchItems.ts'
-import { erasedHems } from '../../events/query/suppressedPeople.ts'
-import { dayMs } from '../../events/query/window.ts'
+import { erasedHems } from '../../events/query/profiles/suppressedPeople.ts'
+import { dayMs } from '../../events/query/window/window.ts'
 import { type InterestPlan, windowDaysDefault } from '../signals/interestPlan.ts'
 import { requireTopics } from '../signals/topics.ts'
 import { batchQuery } from './batchQuery.ts'

@@ -1,5 +1,5 @@
 import { bindings } from '../../events/query/bind.ts'
-import { isSuppressed, suppressedPeople } from '../../events/query/suppressedPeople.ts'
+import { isSuppressed, suppressedPeople } from '../../events/query/profiles/suppressedPeople.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { type SignalSpan, signalsOf } from '../signals/signalsQuery.ts'

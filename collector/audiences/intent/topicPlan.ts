@@ -4,10 +4,10 @@ import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import type { ListCursors } from '../../api/http/cursors.ts'
 import { invalidParameter, notFound } from '../../api/http/errors.ts'
-import type { Filter } from '../../events/query/filter.ts'
-import { readProfileFilters } from '../../events/query/profileFilter.ts'
-import { erasedHems } from '../../events/query/suppressedPeople.ts'
-import { dayMs } from '../../events/query/window.ts'
+import type { Filter } from '../../events/query/filter/filter.ts'
+import { readProfileFilters } from '../../events/query/profiles/profileFilter.ts'
+import { erasedHems } from '../../events/query/profiles/suppressedPeople.ts'
+import { dayMs } from '../../events/query/window/window.ts'
 import { personFields } from '../../identity/store/people.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -173,13 +173,8 @@ async function readAudienceBuild(
   entity: Entity,
 ): Promise<{ buildId: string; namesFew: boolean }> {
   const { organizationId, projectId } = principal
-  const audience = await readAudience(
-    postgres,
-    { organizationId, projectId },
-    audience_id.toLowerCase(),
-  )
-  if (project_id !== undefined && audience.project_id !== project_id.toLowerCase())
-    throw notFound.audience()
+  const audience = await readAudience(postgres, { organizationId, projectId }, audience_id)
+  if (project_id !== undefined && audience.project_id !== project_id) throw notFound.audience()
   await projectFor(postgres, principal, 'audiences', audience.project_id, 'identity')
   if (audience.entity !== entity) {
     throw invalidParameter('audience_id', `is an audience of ${audience.entity}, not of ${entity}`)

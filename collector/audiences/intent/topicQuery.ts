@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { hemAsNumber, numberAsHem } from '../../../schemas/fields.ts'
 import { type Bind, bindings } from '../../events/query/bind.ts'
-import { profileFilterCondition } from '../../events/query/profileFilter.ts'
+import { profileFilterCondition } from '../../events/query/profiles/profileFilter.ts'
 import { companiesWhere } from '../../identity/store/companySql.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import { profilesWhere } from '../../identity/store/profileSql.ts'

@@ -1,5 +1,5 @@
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
-import { erasedHems } from '../../events/query/suppressedPeople.ts'
+import { erasedHems } from '../../events/query/profiles/suppressedPeople.ts'
 import { readCompanies } from '../../identity/store/companies.ts'
 import { personFields, readPeople } from '../../identity/store/people.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'

@@ -1,5 +1,5 @@
 import { bindings } from '../../events/query/bind.ts'
-import { dayMs } from '../../events/query/window.ts'
+import { dayMs } from '../../events/query/window/window.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { type CurrentPlan, currentCounts } from '../builder/currentCounts.ts'
 import { membersSelect } from '../builder/membersQuery.ts'

@@ -1,6 +1,6 @@
 import type { Bind } from '../../events/query/bind.ts'
-import { isSuppressed, suppressedPeople } from '../../events/query/suppressedPeople.ts'
-import { dateOf } from '../../events/query/window.ts'
+import { isSuppressed, suppressedPeople } from '../../events/query/profiles/suppressedPeople.ts'
+import { dateOf } from '../../events/query/window/window.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import { companyDomains } from '../../identity/store/profileSql.ts'
 import type { InterestPlan } from './interestPlan.ts'

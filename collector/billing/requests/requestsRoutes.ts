@@ -62,7 +62,7 @@ export const requestsRoutes =
         },
       },
       async ({ principal, query }, reply) => {
-        const scope = await recordScopeOf(principal, query.project_id?.toLowerCase())
+        const scope = await recordScopeOf(principal, query.project_id)
         const filters: RequestFilters = { scope, ...readFilters(query, now()) }
         const { limit = limitDefault, meter = null } = query
         const after =

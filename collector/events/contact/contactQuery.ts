@@ -1,7 +1,7 @@
 import { peopleWhere, personKey } from '../../identity/store/profileSql.ts'
 import type { ListQuery } from '../../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
-import { profileFilterCondition } from '../query/profileFilter.ts'
+import { profileFilterCondition } from '../query/profiles/profileFilter.ts'
 import { businessLists, hasBusinessEmail } from './business.ts'
 import type { ContactPlan } from './contactRequest.ts'
 

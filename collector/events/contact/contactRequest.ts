@@ -2,8 +2,8 @@ import type { Static } from 'typebox'
 import type { Field } from '../../../schemas/fields.ts'
 import { questionOf, requireSameQuestion } from '../../api/http/cursorQuestion.ts'
 import { personFields, readPersonFields } from '../../identity/store/people.ts'
-import type { Filter } from '../query/filter.ts'
-import { readProfileFilters } from '../query/profileFilter.ts'
+import type { Filter } from '../query/filter/filter.ts'
+import { readProfileFilters } from '../query/profiles/profileFilter.ts'
 import { contactLimit, type QueryBody } from './contactSchemas.ts'
 
 /** People who meet all filters, in the order of their key. */

@@ -3,7 +3,7 @@ import { Bytes, strictObject } from '../../api/http/commonSchemas.ts'
 import { NextCursor } from '../../api/http/pagination.ts'
 import { ChargedMeta } from '../../billing/chargedMeta.ts'
 import { Person, SelectOfPerson } from '../../identity/store/personSchemas.ts'
-import { ProfileFilter } from '../query/profileFilter.ts'
+import { ProfileFilter } from '../query/profiles/profileFilter.ts'
 
 export const contactLimit = { default: 100, max: 1000 } as const
 

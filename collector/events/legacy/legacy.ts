@@ -3,11 +3,11 @@ import { fieldsAt } from '../../../schemas/fields.ts'
 import type { RequestedScope } from '../../api/access/policy.ts'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
-import { Distinct, FieldList, readFields } from '../query/fieldList.ts'
-import { FilterText } from '../query/filter.ts'
-import { everyTier, type ParsedRequest, readSelection } from '../query/parseEventsRequest.ts'
+import { FilterText } from '../query/filter/filter.ts'
+import type { EventsPlan } from '../query/page/eventsPlan.ts'
+import { Distinct, FieldList, readFields } from '../query/page/fieldList.ts'
+import { everyTier, type ParsedRequest, readSelection } from '../query/page/parseEventsRequest.ts'
 import { readScope, type ScopedRequest, scopeQuery } from '../query/scopeQuery.ts'
-import type { EventsPlan } from '../query/selection.ts'
 import { SourceName } from '../query/source.ts'
 import {
   Milliseconds,
@@ -16,7 +16,7 @@ import {
   type Window,
   type WindowParameters,
   windowQuery,
-} from '../query/window.ts'
+} from '../query/window/window.ts'
 
 /** Common parts of the versions before the tier routes (v1.ts, v2.ts), and the decisions of each version. */
 export interface LegacyVersion {
@@ -124,7 +124,7 @@ const LegacyScopeQuery = Type.Object({
  */
 export function readNarrowestScope(request: LegacyRequest): RequestedScope {
   const { projectId, pixelId, campaignId } = readScope(request)
-  const organizationId = request.query.organization_id?.toLowerCase()
+  const organizationId = request.query.organization_id
   if (pixelId) return { pixelId, campaignId }
   if (projectId) return { projectId, campaignId }
   return { organizationId, campaignId }

@@ -13,15 +13,16 @@ import {
   type ReadRecords,
   settle,
 } from '../../billing/chargedRequest.ts'
-import { countsAnswer, indexOf, readCounts } from '../query/counts.ts'
-import { eventsQuery } from '../query/eventsQuery.ts'
-import { readUnchanged, requireExpected } from '../query/expectedRecords.ts'
-import type { ParsedRequest } from '../query/parseEventsRequest.ts'
+import { countsAnswer, indexOf, readCounts } from '../query/counts/counts.ts'
+import type { Selection } from '../query/filter/selection.ts'
+import type { EventsPlan } from '../query/page/eventsPlan.ts'
+import { eventsQuery } from '../query/page/eventsQuery.ts'
+import type { ParsedRequest } from '../query/page/parseEventsRequest.ts'
+import { readEventHashes, readEventRecords, readsPeople } from '../query/page/readPage.ts'
+import { outputFormat, type RowEncoding, rowEncoding } from '../query/page/rowEncoding.ts'
+import { readUnchanged, requireExpected } from '../query/profiles/expectedRecords.ts'
 import { nameProjects } from '../query/projects.ts'
 import type { ReadDeps } from '../query/readDeps.ts'
-import { readEventHashes, readEventRecords, readsPeople } from '../query/readPage.ts'
-import { outputFormat, type RowEncoding, rowEncoding } from '../query/rowEncoding.ts'
-import type { EventsPlan, Selection } from '../query/selection.ts'
 import { readLegacyEvents, readNarrowestScope } from './legacy.ts'
 import {
   describeLegacyEvents,

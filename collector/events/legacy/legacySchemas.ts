@@ -3,7 +3,7 @@ import { Bytes, Choice, strictObject } from '../../api/http/commonSchemas.ts'
 import { FieldDescription } from '../../api/http/rowSchemas.ts'
 import { meters } from '../../billing/meters.ts'
 import { EventCount, EventType } from '../eventSchemas.ts'
-import { everyTier } from '../query/parseEventsRequest.ts'
+import { everyTier } from '../query/page/parseEventsRequest.ts'
 import { SourceName } from '../query/source.ts'
 import { eventRows } from '../rowSchemas.ts'
 import {

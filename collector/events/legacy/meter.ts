@@ -1,6 +1,6 @@
 import { type Field, hem, tiers } from '../../../schemas/fields.ts'
 import { type Meter, meterOfTier } from '../../billing/meters.ts'
-import type { EventsPlan } from '../query/selection.ts'
+import type { EventsPlan } from '../query/page/eventsPlan.ts'
 
 /** The rank of the highest tier among fields. */
 const tierOf = (fields: readonly Field[]): number =>

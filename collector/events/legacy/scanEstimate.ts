@@ -1,9 +1,9 @@
 import { type Field, hem, isProfileField } from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
-import { eventsQuery } from '../query/eventsQuery.ts'
+import type { EventsPlan } from '../query/page/eventsPlan.ts'
+import { eventsQuery } from '../query/page/eventsQuery.ts'
 import { nameProjects, partsOfProjects } from '../query/projects.ts'
-import type { EventsPlan } from '../query/selection.ts'
 
 /** The estimated scan of a query, according to ClickHouse's index; a page that fills early needs less. */
 export interface ScanEstimate {

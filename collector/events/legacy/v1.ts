@@ -1,18 +1,18 @@
 import { type Static, Type } from 'typebox'
 import { Choice, strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
-import { DistinctCounted } from '../query/countsPlan.ts'
-import { FilterText } from '../query/filter.ts'
-import { GroupBy, readGroups } from '../query/groupBy.ts'
+import type { CountsPlan } from '../query/counts/countsPlan.ts'
+import { DistinctCounted } from '../query/counts/countsPlan.ts'
+import { GroupBy, readGroups } from '../query/counts/groupBy.ts'
+import { FilterText } from '../query/filter/filter.ts'
 import {
   everyTier,
   limitMax,
   type ParsedRequest,
   readSelection,
-} from '../query/parseEventsRequest.ts'
+} from '../query/page/parseEventsRequest.ts'
 import type { ScopedRequest } from '../query/scopeQuery.ts'
-import type { CountsPlan } from '../query/selection.ts'
-import { dayMs } from '../query/window.ts'
+import { dayMs } from '../query/window/window.ts'
 import { type LegacyVersion, legacySelection, readOneScope, readWholeWindow } from './legacy.ts'
 
 /**

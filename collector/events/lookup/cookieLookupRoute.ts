@@ -34,7 +34,7 @@ export const cookieLookupRoute =
       async (request, reply) => {
         const { principal, query } = request
         const scope = await deps.scopeOf(principal, readScope(request), 'identity')
-        const cookieId = query.cookie_id.toLowerCase()
+        const cookieId = query.cookie_id
 
         const admitted = await admit(deps.billing, request, reply, {
           meter: 'lookup',

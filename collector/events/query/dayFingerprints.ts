@@ -1,8 +1,8 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { type TimeZone, utc } from '../../platform/timeZone.ts'
 import { bindings } from './bind.ts'
-import { dayOfSql, startOfDay } from './localDays.ts'
-import { hourMs } from './window.ts'
+import { dayOfSql, startOfDay } from './window/localDays.ts'
+import { hourMs } from './window/window.ts'
 
 /** SQL: the hour of an event since 1970, with the expression of the projection. */
 export const hourOfEvent = `intDiv(ts_millis, ${hourMs})`

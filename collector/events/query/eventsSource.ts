@@ -1,7 +1,7 @@
 import { type Field, isProfileField } from '../../../schemas/fields.ts'
 import { eventsWithProfiles } from '../../identity/store/profileSql.ts'
 import type { Bind } from './bind.ts'
-import type { Selection } from './selection.ts'
+import type { Selection } from './filter/selection.ts'
 import { eventsWithSessions, isAboutSessions } from './sessions.ts'
 
 /**

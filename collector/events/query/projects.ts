@@ -4,7 +4,8 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { partsOf } from '../../platform/clickhouse/cluster.ts'
 import { shardOf } from '../../platform/clickhouse/shards.ts'
 import { ttlCache } from '../../platform/ttlCache.ts'
-import type { EventsPlan, Selection } from './selection.ts'
+import type { Selection } from './filter/selection.ts'
+import type { Order } from './order.ts'
 
 /**
  * Names the projects of an organization-wide read, so that it can use the primary key. It finds them in the
@@ -14,7 +15,7 @@ import type { EventsPlan, Selection } from './selection.ts'
  * events. And while there are none, people wait for their first event.
  */
 export async function nameProjects<
-  Plan extends Selection & Partial<Pick<EventsPlan, 'order' | 'completeUntil'>>,
+  Plan extends Selection & { readonly order?: Order; readonly completeUntil?: number | null },
 >({ clickhouse }: QueryExecutor, plan: Plan): Promise<Plan> {
   const { scope } = plan
   if (scope.projectId !== null) return plan

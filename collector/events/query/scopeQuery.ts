@@ -25,8 +25,8 @@ const ScopeQuery = Type.Object(scopeQuery)
 /** Returns the scope of a request. */
 export function readScope({ query }: ScopedRequest): RequestedScope {
   return {
-    projectId: query.project_id?.toLowerCase(),
-    pixelId: query.pixel_id?.toLowerCase(),
+    projectId: query.project_id,
+    pixelId: query.pixel_id,
     campaignId: query.campaign_id,
   }
 }

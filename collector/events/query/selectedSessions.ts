@@ -1,6 +1,6 @@
 import type { Bind } from './bind.ts'
-import type { Filter } from './filter.ts'
-import { sessionFieldSql, sessionFilterCondition } from './filterSql.ts'
+import type { Filter } from './filter/filter.ts'
+import { sessionFieldSql, sessionFilterCondition } from './filter/filterSql.ts'
 import { flagOf, packedEvents, packedFlagsMax } from './packedEvents.ts'
 import { fieldOfEvent, isSelective, viewOfField } from './sessionFields.ts'
 import { millisOf, splitSessions } from './sessionSplit.ts'

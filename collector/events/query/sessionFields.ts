@@ -1,6 +1,6 @@
 import { type Field, fieldNamed } from '../../../schemas/fields.ts'
-import type { Filter } from './filter.ts'
-import { sessionFieldSql } from './filterSql.ts'
+import type { Filter } from './filter/filter.ts'
+import { sessionFieldSql } from './filter/filterSql.ts'
 import { moreOf, outsideReferrer } from './sessionSplit.ts'
 import { clickIdSources, namesOfKind, sourceNames } from './trafficSources.ts'
 

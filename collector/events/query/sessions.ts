@@ -7,17 +7,17 @@ import { fieldNamed, isSessionField } from '../../../schemas/fields.ts'
 import type { Scope } from '../../api/access/policy.ts'
 import type { Bind } from './bind.ts'
 import type { Column } from './columns.ts'
-import type { Filter } from './filter.ts'
+import type { Filter } from './filter/filter.ts'
 import {
   botsCondition,
   isSelected,
   projectCondition,
   sampleCondition,
   sessionFilterCondition,
-} from './filterSql.ts'
+} from './filter/filterSql.ts'
+import type { Selection } from './filter/selection.ts'
 import { type Order, orderBy } from './order.ts'
 import { fitFlags, selectedSessionsSql } from './selectedSessions.ts'
-import type { Selection } from './selection.ts'
 import { sessionColumns } from './sessionFields.ts'
 import { eventsWith, lookBackFrom, millisOf, moreOf, splitSessions } from './sessionSplit.ts'
 

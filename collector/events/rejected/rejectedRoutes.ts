@@ -136,8 +136,8 @@ export const rejectedRoutes =
         const { project_id, pixel_id, event_id = null, content = true, limit = 100 } = query
         const { postgres } = deps
         const scope = await deps.scopeOf(principal, {
-          projectId: project_id?.toLowerCase(),
-          pixelId: pixel_id?.toLowerCase(),
+          projectId: project_id,
+          pixelId: pixel_id,
         })
         const { organizationId, projectId } = scope
         const isCounted = content && principal.mode === 'live'

@@ -11,7 +11,7 @@ import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { ReadDeps } from '../query/readDeps.ts'
-import { instantMsMax } from '../query/window.ts'
+import { instantMsMax } from '../query/window/window.ts'
 import {
   type DeletedEvents,
   deletedCountQuery,
@@ -199,7 +199,7 @@ function readDeletion(
   readDeletionFilter(filter ?? null)
   return {
     ...owner,
-    pixelId: pixel_id?.toLowerCase() ?? null,
+    pixelId: pixel_id ?? null,
     startMs: start_ms,
     endMs: end_ms,
     filter: filter ?? null,

@@ -6,8 +6,8 @@ import { readErasedUntil } from '../../platform/collectors.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { bindings } from '../query/bind.ts'
-import { type Filter, readFilters } from '../query/filter.ts'
-import { selectionConditions } from '../query/filterSql.ts'
+import { type Filter, readFilters } from '../query/filter/filter.ts'
+import { selectionConditions } from '../query/filter/filterSql.ts'
 
 /** The queue that deletes events by filter and window. */
 export const windowDeletions = 'repair.deletions'

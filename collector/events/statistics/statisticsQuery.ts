@@ -1,7 +1,7 @@
 import { hemNumber } from '../../../schemas/fields.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
-import { selectionConditions } from '../query/filterSql.ts'
+import { selectionConditions } from '../query/filter/filterSql.ts'
 import type { Grouping, StatisticsPlan } from './statisticsRequest.ts'
 
 /** A row of statisticsQuery, with only the requested groups. */

@@ -2,10 +2,10 @@ import { type Static, Type } from 'typebox'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { readNames } from '../../api/http/nameList.ts'
-import type { ParsedRequest } from '../query/parseEventsRequest.ts'
+import type { Selection } from '../query/filter/selection.ts'
+import type { ParsedRequest } from '../query/page/parseEventsRequest.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
-import type { Selection } from '../query/selection.ts'
-import { Milliseconds, readWindowOfDays, windowQuery } from '../query/window.ts'
+import { Milliseconds, readWindowOfDays, windowQuery } from '../query/window/window.ts'
 
 /** The groupings of statistics: columns of `events`, and the day (UTC). */
 const groupings = ['day', 'project', 'pixel'] as const

@@ -1,7 +1,7 @@
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
+import type { EventsPlan } from '../query/page/eventsPlan.ts'
 import { partsOfProjects } from '../query/projects.ts'
-import type { EventsPlan } from '../query/selection.ts'
-import type { Window } from '../query/window.ts'
+import type { Window } from '../query/window/window.ts'
 
 /** Windows are split at full hours, down to one. */
 const sliceMs = 3_600_000

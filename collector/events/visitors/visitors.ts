@@ -3,16 +3,16 @@ import type { Format } from '../../api/http/negotiateFormat.ts'
 import type { AdmittedRequest } from '../../billing/chargedRequest.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { isDamaged } from '../../platform/storeErrors.ts'
+import type { EventsPage } from '../query/page/readPage.ts'
+import { outputFormat, pageOf, plainEncoding, rowEncoding } from '../query/page/rowEncoding.ts'
 import {
   type ExpectedRecords,
   identifiedKey,
   readRecords,
   readUnchanged,
   requireExpected,
-} from '../query/expectedRecords.ts'
+} from '../query/profiles/expectedRecords.ts'
 import { nameProjects } from '../query/projects.ts'
-import type { EventsPage } from '../query/readPage.ts'
-import { outputFormat, pageOf, plainEncoding, rowEncoding } from '../query/rowEncoding.ts'
 import { findDamagedRanges, hasBrokenParts } from './damagedRanges.ts'
 import { visitorsQuery } from './visitorsQuery.ts'
 import type { VisitorsPlan } from './visitorsRequest.ts'

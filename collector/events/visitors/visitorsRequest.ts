@@ -2,13 +2,14 @@ import { type Static, Type } from 'typebox'
 import { fieldsAt, type Tier } from '../../../schemas/fields.ts'
 import { Choice, strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
-import { csvFormulas } from '../query/csvFormulas.ts'
-import { FieldList, readFields } from '../query/fieldList.ts'
-import { FilterText, readFilters } from '../query/filter.ts'
-import type { ParsedRequest } from '../query/parseEventsRequest.ts'
+import { FilterText, readFilters } from '../query/filter/filter.ts'
+import type { Selection } from '../query/filter/selection.ts'
+import { csvFormulas } from '../query/page/csvFormulas.ts'
+import type { EventsPlan } from '../query/page/eventsPlan.ts'
+import { FieldList, readFields } from '../query/page/fieldList.ts'
+import type { ParsedRequest } from '../query/page/parseEventsRequest.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
-import type { EventsPlan, Selection } from '../query/selection.ts'
-import { Milliseconds, readWindow, type Window } from '../query/window.ts'
+import { Milliseconds, readWindow, type Window } from '../query/window/window.ts'
 
 /** The tiers that identify visitors (spec: web_event has no visitors). */
 export const visitorTiers = [
@@ -27,7 +28,7 @@ const visitorsMax = 50_000
 /** Identified visitors, each with the newest event. */
 export interface VisitorsPlan
   extends Selection,
-    Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas' | 'sampleNames'> {
+    Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas' | 'sampleNames' | 'expected'> {
   readonly kind: Kind
   /** Whether events of the project's DSP campaigns are included, for any pixel. */
   readonly includesDsp: boolean

@@ -87,7 +87,7 @@ export const linkRemovalRoutes =
         if ((hem === undefined) === (email === undefined))
           throw invalidParameter('hem', 'or email is required, and only one of the two')
         const link = {
-          cookieId: cookie_id.toLowerCase(),
+          cookieId: cookie_id,
           hem: hem === undefined ? hemOf(email!) : hem.toLowerCase(),
         }
         const removal = await inTransaction(postgres, async (client) => {

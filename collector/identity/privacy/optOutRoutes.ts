@@ -96,10 +96,10 @@ export const optOutRoutes =
           summary: 'Delete the opt-out of a person or a browser',
           body: strictObject(SubjectParameters),
           description: oneOf,
-          response: { 200: Type.Object({ deleted: Type.Literal(true) }) },
+          response: { 204: Type.Null({ description: 'Deleted.' }) },
         },
       },
-      async ({ principal, body }) => {
+      async ({ principal, body }, reply) => {
         requireOrganizationAdmin(principal)
         const subject = readSubject(body)
         await inTransaction(postgres, async (client) => {
@@ -107,7 +107,7 @@ export const optOutRoutes =
           if (!removed) throw notFound.optOut()
           await audit(client, principal, 'opt_out.delete', { kind: 'opt_out', id: removed })
         })
-        return { deleted: true as const }
+        return reply.code(204).send(null)
       },
     )
   }

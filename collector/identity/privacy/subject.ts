@@ -23,7 +23,7 @@ export function readSubject(given: GivenSubject): Subject {
   }
   if (given.email !== undefined) return { hem: hemOf(given.email) }
   if (given.hem !== undefined) return { hem: given.hem.toLowerCase() }
-  const cookieId = given.cookie_id!.toLowerCase()
+  const cookieId = given.cookie_id!
   if (cookieId === nobody) throw invalidParameter('cookie_id', 'must be the cookie id of a browser')
   return { cookieId }
 }

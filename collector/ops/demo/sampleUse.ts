@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError, createClient } from '../../api/client/index.ts'
-import { dayMs } from '../../events/query/window.ts'
+import { dayMs } from '../../events/query/window/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Demo } from './demo.ts'
 import { demoAudienceId } from './sampleVisitors.ts'

@@ -1,5 +1,5 @@
 import { uuidOf } from '../../audiences/definition/canonical.ts'
-import { dayMs } from '../../events/query/window.ts'
+import { dayMs } from '../../events/query/window/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Log } from '../../platform/log.ts'
 import { eventRows, insertDays, type Owner } from '../sandbox/sampleDatabase.ts'

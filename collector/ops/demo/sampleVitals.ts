@@ -1,4 +1,4 @@
-import { dayMs } from '../../events/query/window.ts'
+import { dayMs } from '../../events/query/window/window.ts'
 import type { ValidEvent } from '../../ingest/normalize/validateEvent.ts'
 import { type Random, seededRandom } from '../../platform/seededRandom.ts'
 import type { SampleEvent } from '../sandbox/sampleTraffic.ts'

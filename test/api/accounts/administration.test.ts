@@ -112,9 +112,8 @@ describe('members', () => {
       member: { ...member, role: 'admin', name: 'A Name', version: 2, updated_at: time },
     })
     const gone = { member_id: member.member_id }
-    expect(await it.done(it.key, 'DELETE /api/v1/organization/user/delete', gone)).toEqual({
-      deleted: true,
-    })
+    const removed = await it.ask(it.key, 'DELETE /api/v1/organization/user/delete', gone)
+    expect(removed.status).toBe(204)
     const after = await it.ask(it.key, `GET /api/v1/organization/user/retrieve/${member.member_id}`)
     expect([after.status, after.body.error]).toEqual([404, 'member not found'])
   })
@@ -261,9 +260,8 @@ describe('projects', () => {
       role: 'admin',
     })
     expect(changed).toEqual({ project_member: { ...project_member, role: 'admin' } })
-    expect(await it.done(it.key, 'DELETE /api/v1/project/user/delete', one)).toEqual({
-      deleted: true,
-    })
+    const removed = await it.ask(it.key, 'DELETE /api/v1/project/user/delete', one)
+    expect(removed.status).toBe(204)
     expect((await it.ask(it.key, retrieve)).body.error).toBe('project member not found')
     for (const route of ['PUT /api/v1/project/user/update', 'DELETE /api/v1/project/user/delete']) {
       const body = route.startsWith('PUT') ? { ...one, role: 'admin' } : one

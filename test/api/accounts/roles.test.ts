@@ -365,7 +365,7 @@ test('keys that read or write do so with data, and no more', async () => {
   const { campaign: made } = await it.done(callers.writeKey, 'POST /api/v1/campaigns', campaign)
   const routes = [
     ['POST /api/v1/campaigns', campaign],
-    [`PUT /api/v1/campaigns/${made.campaign_id}`, { name: 'D' }],
+    [`PATCH /api/v1/campaigns/${made.campaign_id}`, { name: 'D' }],
     ['POST /api/v1/campaigns/events', { events: [{}] }],
     ['PUT /api/v1/billing/limits', { budgets: [], limits: [] }],
     ['GET /api/v1/billing/limits', undefined],

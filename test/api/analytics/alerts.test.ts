@@ -335,36 +335,58 @@ describe('an alert', () => {
 
   test('that is switched off is not checked; another condition begins as normal', async () => {
     const project = await openProject([1_000])
-    const payload = {
-      project_id: project,
-      name: 'Look',
-      condition: {
-        kind: 'threshold',
-        metric: 'events',
-        window: 'hour',
-        direction: 'above',
-        value: 0,
-      },
+    const condition = {
+      kind: 'threshold',
+      metric: 'events',
+      window: 'hour',
+      direction: 'above',
+      value: 0,
     }
-    const id = await created(project, payload.condition)
-    const update = (more: object) =>
-      events.app.inject({ method: 'PUT', url: `${path}/${id}`, payload: { ...payload, ...more } })
+    const id = await created(project, condition)
+    const update = (payload: object) =>
+      events.app.inject({ method: 'PATCH', url: `${path}/${id}`, payload })
     await check(noon)
     expect(await read(id)).toMatchObject({ is_raised: true, active: true })
     expect((await update({ active: false })).json().alert).toMatchObject({ is_raised: false })
     const { last_checked_at } = await read(id)
     await check(noon)
     expect(await read(id)).toMatchObject({ last_checked_at })
-    await update({})
+    await update({ active: true })
     await check(noon)
-    expect(
-      (await update({ condition: { ...payload.condition, value: 5 } })).json().alert,
-    ).toMatchObject({ is_raised: false, version: 4 })
+    expect((await update({ condition: { ...condition, value: 5 } })).json().alert).toMatchObject({
+      is_raised: false,
+      version: 4,
+    })
     expect((await update({ version: 1 })).json()).toMatchObject({ code: 'version_conflict' })
     expect((await events.app.inject({ method: 'DELETE', url: `${path}/${id}` })).statusCode).toBe(
       204,
     )
     expect((await events.app.inject({ url: `${path}/${id}` })).statusCode).toBe(404)
+  })
+
+  test('keeps what a change omits, also a member who may no longer read the project', async () => {
+    const project = await openProject()
+    const { body } = await create(
+      project,
+      { kind: 'silence', filter: 'country:eq:DE' },
+      { chat_url: `${chat.url}/kept`, member_ids: [owner] },
+    )
+    await events.postgres.query('UPDATE alerts SET member_ids = $2 WHERE alert_id = $1', [
+      body.alert.alert_id,
+      [plain],
+    ])
+    const answer = await events.app.inject({
+      method: 'PATCH',
+      url: `${path}/${body.alert.alert_id}?project_id=${project.toUpperCase()}`,
+      payload: { name: 'Quiet' },
+    })
+    expect(answer.json().alert).toEqual({
+      ...body.alert,
+      name: 'Quiet',
+      member_ids: [plain],
+      version: 2,
+      updated_at: expect.any(String),
+    })
   })
 
   test('never shows the address of its chat, which is sealed', async () => {

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readIdentityState } from '../../../collector/audiences/builder/buildInputs.ts'
-import { dayMs } from '../../../collector/events/query/window.ts'
+import { dayMs } from '../../../collector/events/query/window/window.ts'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { seededRandom } from '../../../collector/platform/seededRandom.ts'
 import { waitFor } from '../../harness/service.ts'

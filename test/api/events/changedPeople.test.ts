@@ -6,12 +6,12 @@ import type { QueryExecutor } from '../../../collector/api/access/queryExecutor.
 import { createOpenQueryExecutor } from '../../../collector/api/access/queryExecutor.ts'
 import type { Format } from '../../../collector/api/http/negotiateFormat.ts'
 import type { AdmittedRequest } from '../../../collector/billing/chargedRequest.ts'
+import type { EventsPlan } from '../../../collector/events/query/page/eventsPlan.ts'
 import {
   EventsQuery,
   parseEventsRequest,
-} from '../../../collector/events/query/parseEventsRequest.ts'
-import { readEventHashes, readPage } from '../../../collector/events/query/readPage.ts'
-import type { EventsPlan } from '../../../collector/events/query/selection.ts'
+} from '../../../collector/events/query/page/parseEventsRequest.ts'
+import { readEventHashes, readPage } from '../../../collector/events/query/page/readPage.ts'
 import { readVisitors } from '../../../collector/events/visitors/visitors.ts'
 import {
   readVisitorsRequest,

@@ -6,7 +6,7 @@ import {
   readConditions,
   textOfConditions,
 } from '../../../collector/dashboard/web/view/conditions.ts'
-import { readFilters } from '../../../collector/events/query/filter.ts'
+import { readFilters } from '../../../collector/events/query/filter/filter.ts'
 
 test.each<[Condition, string]>([
   [{ field: 'page_path', op: 'is', values: ['/a'] }, 'page_path:eq:/a'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { filterFor, textOf } from '../../../collector/dashboard/web/view/filterText.ts'
-import { readFilters } from '../../../collector/events/query/filter.ts'
+import { readFilters } from '../../../collector/events/query/filter/filter.ts'
 
 /** What pages and sources may hold: pieces that look like filters among others. */
 const value = fc

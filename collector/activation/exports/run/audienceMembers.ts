@@ -1,6 +1,6 @@
 import { type Keys, memberIdsQuery, type ShownMembers } from '../../../audiences/files/rowsQuery.ts'
 import { clickhouseOf, type EventStores } from '../../../events/query/eventStores.ts'
-import { erasedHems } from '../../../events/query/suppressedPeople.ts'
+import { erasedHems } from '../../../events/query/profiles/suppressedPeople.ts'
 import type { RunState } from './runState.ts'
 
 /** A member of the build. */

@@ -1,6 +1,6 @@
 import { hemNumber } from '../../../../schemas/fields.ts'
 import { type Bind, bindings } from '../../../events/query/bind.ts'
-import { isSuppressed, suppressedPeople } from '../../../events/query/suppressedPeople.ts'
+import { isSuppressed, suppressedPeople } from '../../../events/query/profiles/suppressedPeople.ts'
 import { knownHems } from '../../../identity/store/profileSql.ts'
 import type { ClickHouse, Query } from '../../../platform/clickhouse/client.ts'
 import type { RowCounts } from '../imports.ts'

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import type { Allowance } from '../../../billing/allowance.ts'
 import { clickhouseOf } from '../../../events/query/eventStores.ts'
-import { erasedHems } from '../../../events/query/suppressedPeople.ts'
+import { erasedHems } from '../../../events/query/profiles/suppressedPeople.ts'
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
 import { withLease } from '../../../platform/postgres/lease.ts'
 import type { Postgres } from '../../../platform/postgres/pool.ts'

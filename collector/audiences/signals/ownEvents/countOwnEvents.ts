@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { bindings } from '../../../events/query/bind.ts'
 import { readDayFingerprints } from '../../../events/query/dayFingerprints.ts'
-import { dayMs } from '../../../events/query/window.ts'
+import { dayMs } from '../../../events/query/window/window.ts'
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../../platform/clickhouse/deleteRows.ts'
 import type { Postgres } from '../../../platform/postgres/pool.ts'

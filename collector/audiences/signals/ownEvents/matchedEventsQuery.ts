@@ -1,6 +1,6 @@
 import type { Bind } from '../../../events/query/bind.ts'
-import { likePattern } from '../../../events/query/filterSql.ts'
-import { dayMs } from '../../../events/query/window.ts'
+import { likePattern } from '../../../events/query/filter/filterSql.ts'
+import { dayMs } from '../../../events/query/window/window.ts'
 import type { Rule } from '../rules.ts'
 
 /** Events of an organization's projects on some days, and the rules that assign them to topics. */

@@ -1,4 +1,4 @@
-import { dateOf } from '../../../events/query/window.ts'
+import { dateOf } from '../../../events/query/window/window.ts'
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
 
 /** The last count of a day's events. */

@@ -13,7 +13,7 @@ afterAll(() => tenants.close())
 const path = '/api/v1/campaigns'
 const get = (suffix = '', query: Record<string, string> = {}, key?: Headers) =>
   tenants.ask(`${path}${suffix}`, query, key)
-const send = (method: 'POST' | 'PUT', suffix: string, json: unknown, key?: Headers) =>
+const send = (method: 'POST' | 'PATCH', suffix: string, json: unknown, key?: Headers) =>
   tenants.ask(`${path}${suffix}`, {}, key, { method, json })
 
 const create = async (json: Record<string, unknown> = {}, key?: Headers) => {
@@ -82,9 +82,9 @@ describe('POST /api/v1/campaigns', () => {
     }
     const audience_id = await newAudience(tenants.first.projectId)
     const campaign = await create({ name: 'Shown' })
-    const changed = await send('PUT', `/${campaign.campaign_id}`, { audience_id })
+    const changed = await send('PATCH', `/${campaign.campaign_id}`, { audience_id })
     expect(changed.body.campaign).toMatchObject({ audience_id })
-    expect((await send('PUT', `/${campaign.campaign_id}`, { audience_id: foreign })).status).toBe(
+    expect((await send('PATCH', `/${campaign.campaign_id}`, { audience_id: foreign })).status).toBe(
       400,
     )
     const deletion = () =>
@@ -97,7 +97,7 @@ describe('POST /api/v1/campaigns', () => {
       409,
       { used_by: [{ campaign_id: campaign.campaign_id, name: 'Shown' }] },
     ])
-    await send('PUT', `/${campaign.campaign_id}`, { audience_id: null })
+    await send('PATCH', `/${campaign.campaign_id}`, { audience_id: null })
     expect((await deletion()).status).toBe(204)
   })
 
@@ -146,9 +146,9 @@ describe('POST /api/v1/campaigns', () => {
   })
 })
 
-describe('PUT /api/v1/campaigns/{id}', () => {
+describe('PATCH /api/v1/campaigns/{id}', () => {
   const change = async (id: string, json: unknown, key?: Headers) =>
-    send('PUT', `/${id}`, json, key)
+    send('PATCH', `/${id}`, json, key)
 
   test('changes what is named and leaves the rest', async () => {
     const campaign = await create({ budget: 100, end_date: '2026-03-31' })
@@ -203,8 +203,8 @@ describe('PUT /api/v1/campaigns/{id}', () => {
 
 test('who made and changed a campaign stands in the audit log, what was refused does not', async () => {
   const { campaign_id } = await create({ budget: 100 }, tenants.keys.first)
-  await send('PUT', `/${campaign_id}`, { budget: 200, name: 'Spring' })
-  await send('PUT', `/${campaign_id}`, { budget: 300, version: 1 })
+  await send('PATCH', `/${campaign_id}`, { budget: 200, name: 'Spring' })
+  await send('PATCH', `/${campaign_id}`, { budget: 300, version: 1 })
   const { rows } = await tenants.postgres.query(
     `SELECT actor->>'kind' AS actor, action, object_kind, details FROM audit_log
      WHERE object_id = $1 ORDER BY entry_id`,

@@ -608,28 +608,40 @@ describe('a rule', () => {
   test('can be changed, switched off and deleted', async () => {
     const [project, ada] = [await openProject(), await person()]
     const id = await rule(project, { kind: 'person', person: ada.hem })
-    const payload = {
-      project_id: project,
-      name: 'Off',
-      tier: 'resolution_hem',
-      match: { kind: 'person', person: ada.hem },
-      active: false,
-    }
-    const put = (more: object) =>
-      events.app.inject({ method: 'PUT', url: `${path}/${id}`, payload: { ...payload, ...more } })
-    expect((await put({})).json().visit_alert).toMatchObject({
+    const change = (payload: object) =>
+      events.app.inject({ method: 'PATCH', url: `${path}/${id}`, payload })
+    const before = await read(id)
+    expect((await change({ name: 'Off', active: false })).json().visit_alert).toEqual({
+      ...before,
       name: 'Off',
       active: false,
       version: 2,
+      updated_at: expect.any(String),
     })
     await visit(project, ada)
     await pass()
     expect(await messages(id)).toEqual([])
-    expect((await put({ version: 1 })).json()).toMatchObject({ code: 'version_conflict' })
+    expect((await change({ version: 1 })).json()).toMatchObject({ code: 'version_conflict' })
     expect((await events.app.inject({ method: 'DELETE', url: `${path}/${id}` })).statusCode).toBe(
       204,
     )
     expect((await events.app.inject({ url: `${path}/${id}` })).statusCode).toBe(404)
+  })
+
+  test('checks its match at another tier, and keeps its person', async () => {
+    const [project, ada] = [await openProject(), await person()]
+    const change = (id: string, payload: object) =>
+      events.app.inject({ method: 'PATCH', url: `${path}/${id}`, payload })
+    const ofPerson = await rule(project, { kind: 'person', person: ada.email })
+    const changed = await change(ofPerson, { tier: 'resolution_hem' })
+    expect(changed.json().visit_alert).toMatchObject({
+      tier: 'resolution_hem',
+      match: { kind: 'person', hem: ada.hem },
+    })
+    const ofCompany = await rule(project, { kind: 'company', company_domain: 'a.example' })
+    expect((await change(ofCompany, { tier: 'resolution_hem' })).json()).toMatchObject({
+      parameter: 'tier',
+    })
   })
 
   test.each<[string, object, string]>([

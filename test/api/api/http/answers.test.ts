@@ -151,7 +151,7 @@ test.each([
   ['POST', '/api/v3/events/web_event?limit=1', 'GET, HEAD'],
   ['DELETE', '/api/v1/lookup', 'GET, HEAD, POST'],
   ['PROPFIND', '/api/v1/organization', 'DELETE, GET, HEAD, PUT'],
-  ['PATCH', '/api/v1/campaigns/00000000-0000-4000-8000-000000000000', 'GET, HEAD, PUT'],
+  ['PUT', '/api/v1/campaigns/00000000-0000-4000-8000-000000000000', 'GET, HEAD, PATCH'],
   ['DELETE', '/e', 'OPTIONS, POST'],
   ['PUT', '/sign-in', 'GET, HEAD'],
 ])('405 says to %s %s which methods there are: %s', async (method, path, allowed) => {

@@ -52,24 +52,33 @@ test('an object with very many members is not looked through, wherever it is', (
   }
 })
 
-test('addresses lose the blanks around them at any depth, and other texts keep theirs', () => {
+test('addresses lose the blanks around them at any depth, ids become lower case, and other texts stay', () => {
   const Email = Type.String({ format: 'email' })
-  const Contact = Type.Object({ name: Type.String(), email: Type.Union([Email, Type.Null()]) })
+  const Uuid = Type.String({ format: 'uuid' })
+  const Contact = Type.Object({
+    name: Type.String(),
+    email: Type.Union([Email, Type.Null()]),
+    ids: Type.Array(Uuid),
+  })
   const schema = Type.Object({
     email: Type.Optional(Email),
     contacts: Type.Array(Contact),
     owner: Type.Object({ contact: Type.Union([Contact, Type.Null()]) }),
   })
   const check = validatorCompiler({ schema, method: 'POST', url: '/', httpPart: 'body' })
-  const bodyOf = (name: string, email: string) => ({
+  const bodyOf = (name: string, email: string, id: string) => ({
     email,
     contacts: [
-      { name, email },
-      { name, email: null },
+      { name, email, ids: [id, id] },
+      { name, email: null, ids: [] },
     ],
-    owner: { contact: { name, email } },
+    owner: { contact: { name, email, ids: [id] } },
   })
-  expect(check(bodyOf(' Ada ', ' ada@one.example\n'))).toEqual({
-    value: bodyOf(' Ada ', 'ada@one.example'),
+  const [upper, lower] = [
+    'AAAAAAAA-0000-4000-8000-00000000000B',
+    'aaaaaaaa-0000-4000-8000-00000000000b',
+  ]
+  expect(check(bodyOf(' Ada ', ' ada@one.example\n', upper))).toEqual({
+    value: bodyOf(' Ada ', 'ada@one.example', lower),
   })
 })

@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../../../collector/api/http/errors.ts'
-import { filtersMax, operators, readFilters } from '../../../../collector/events/query/filter.ts'
+import {
+  filtersMax,
+  operators,
+  readFilters,
+} from '../../../../collector/events/query/filter/filter.ts'
 
 const id = '0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'
 const read = (text: string) =>

@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import type { Scope } from '../../../../collector/api/access/policy.ts'
-import { CountsQuery, readCountsRequest } from '../../../../collector/events/query/countsPlan.ts'
-import { countsQuery } from '../../../../collector/events/query/countsQuery.ts'
-import type { Cursor } from '../../../../collector/events/query/cursor.ts'
-import { eventsQuery } from '../../../../collector/events/query/eventsQuery.ts'
+import {
+  CountsQuery,
+  readCountsRequest,
+} from '../../../../collector/events/query/counts/countsPlan.ts'
+import { countsQuery } from '../../../../collector/events/query/counts/countsQuery.ts'
+import type { Cursor } from '../../../../collector/events/query/page/cursor.ts'
+import { eventsQuery } from '../../../../collector/events/query/page/eventsQuery.ts'
 import {
   EventsQuery,
   parseEventsRequest,
-} from '../../../../collector/events/query/parseEventsRequest.ts'
-import { plainEncoding } from '../../../../collector/events/query/rowEncoding.ts'
+} from '../../../../collector/events/query/page/parseEventsRequest.ts'
+import { plainEncoding } from '../../../../collector/events/query/page/rowEncoding.ts'
 import { hemsOfProfile, profileOf } from '../../../../collector/identity/store/personSql.ts'
 import { fieldsAt, hemNumber, isProfileField, type Tier } from '../../../../schemas/fields.ts'
 import { checkedQuery } from '../../../harness/checkedQuery.ts'

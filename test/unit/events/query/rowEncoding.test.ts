@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { joinRows } from '../../../../collector/events/query/rowEncoding.ts'
+import { joinRows } from '../../../../collector/events/query/page/rowEncoding.ts'
 
 async function* cut(text: string, sizes: readonly number[]) {
   const bytes = Buffer.from(text)

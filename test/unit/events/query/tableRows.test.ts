@@ -1,7 +1,7 @@
 import { type Table, tableFromArrays, tableToIPC } from 'apache-arrow'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ArrowRowCounter } from '../../../../collector/events/query/tableRows.ts'
+import { ArrowRowCounter } from '../../../../collector/events/query/page/tableRows.ts'
 
 /** A table of several record batches, and how many rows each has. */
 const tables = fc

@@ -7,7 +7,7 @@ import {
   readWindow as readChecked,
   readWindowOfDays,
   windowQuery,
-} from '../../../../collector/events/query/window.ts'
+} from '../../../../collector/events/query/window/window.ts'
 import { checkedQuery } from '../../../harness/checkedQuery.ts'
 
 type Given = Record<string, string | undefined>

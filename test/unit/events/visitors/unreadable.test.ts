@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Window } from '../../../../collector/events/query/window.ts'
+import type { Window } from '../../../../collector/events/query/window/window.ts'
 import { findDamagedRanges, triesMax } from '../../../../collector/events/visitors/damagedRanges.ts'
 import { ClickHouseRefused, isDamaged } from '../../../../collector/platform/storeErrors.ts'
 

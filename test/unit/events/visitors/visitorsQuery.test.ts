@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { plainEncoding } from '../../../../collector/events/query/rowEncoding.ts'
+import { plainEncoding } from '../../../../collector/events/query/page/rowEncoding.ts'
 import { visitorsQuery } from '../../../../collector/events/visitors/visitorsQuery.ts'
 import {
   readVisitorsRequest,

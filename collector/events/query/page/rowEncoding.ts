@@ -4,17 +4,21 @@
  * `limit` rows.
  */
 import type { Readable } from 'node:stream'
-import { type Field, isProfileField } from '../../../schemas/fields.ts'
-import { type Format, isTable, type TableFormat } from '../../api/http/negotiateFormat.ts'
-import { startingWith } from '../../api/http/streaming.ts'
-import type { Delivery } from '../../billing/charge.ts'
-import { isFew, memberColumns } from '../../identity/store/profileSql.ts'
-import { runsOf, type TextForm } from '../../identity/store/profileTexts.ts'
-import type { NamedFormat, OutputFormat, ResultStream } from '../../platform/clickhouse/client.ts'
-import { detachBuffer } from '../../platform/nodeInternals/detachBuffer.ts'
+import { type Field, isProfileField } from '../../../../schemas/fields.ts'
+import { type Format, isTable, type TableFormat } from '../../../api/http/negotiateFormat.ts'
+import { startingWith } from '../../../api/http/streaming.ts'
+import type { Delivery } from '../../../billing/charge.ts'
+import { isFew, memberColumns } from '../../../identity/store/profileSql.ts'
+import { runsOf, type TextForm } from '../../../identity/store/profileTexts.ts'
+import type {
+  NamedFormat,
+  OutputFormat,
+  ResultStream,
+} from '../../../platform/clickhouse/client.ts'
+import { detachBuffer } from '../../../platform/nodeInternals/detachBuffer.ts'
+import type { Order } from '../order.ts'
 import type { RowKey } from './cursor.ts'
-import type { Order } from './order.ts'
-import type { EventsPlan } from './selection.ts'
+import type { EventsPlan } from './eventsPlan.ts'
 import { tableRows } from './tableRows.ts'
 
 /** The encoding of rows in ClickHouse's output. */

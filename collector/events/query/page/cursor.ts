@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { Order } from './order.ts'
-import type { Window } from './window.ts'
+import type { Order } from '../order.ts'
+import type { Window } from '../window/window.ts'
 
 /** The position of a row in the order of a page. */
 export interface RowKey {

@@ -1,8 +1,8 @@
-import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
-import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { QueryExecutor } from '../../../api/access/queryExecutor.ts'
+import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
 import type { RowKey } from './cursor.ts'
+import type { EventsPlan } from './eventsPlan.ts'
 import { pageBegin, timeOfLastIsAsked } from './multiProjectBound.ts'
-import type { EventsPlan } from './selection.ts'
 
 /** Measurements of one store: milliseconds per row, by kind of read. */
 type MillisPerRow = Map<string, number>

@@ -1,25 +1,26 @@
 import { type Static, Type } from 'typebox'
-import { fieldsAt, type Tier } from '../../../schemas/fields.ts'
-import type { RequestedScope } from '../../api/access/policy.ts'
-import { strictObject } from '../../api/http/commonSchemas.ts'
-import { questionOf, requireSameQuestion } from '../../api/http/cursorQuestion.ts'
-import { invalidParameter } from '../../api/http/errors.ts'
-import { csvFormulas } from './csvFormulas.ts'
-import { type Cursor, CursorOfEvents } from './cursor.ts'
-import { Distinct, readFields, Select } from './fieldList.ts'
-import { FilterText, readFilters } from './filter.ts'
-import { type Order, OrderName } from './order.ts'
-import { readScope, type ScopedRequest, scopeQuery } from './scopeQuery.ts'
-import type { CursorPlan, Selection } from './selection.ts'
-import { isAboutSessions } from './sessions.ts'
-import { SourceName, sourceOf } from './source.ts'
+import { fieldsAt, type Tier } from '../../../../schemas/fields.ts'
+import type { RequestedScope } from '../../../api/access/policy.ts'
+import { strictObject } from '../../../api/http/commonSchemas.ts'
+import { questionOf, requireSameQuestion } from '../../../api/http/cursorQuestion.ts'
+import { invalidParameter } from '../../../api/http/errors.ts'
+import { FilterText, readFilters } from '../filter/filter.ts'
+import type { Selection } from '../filter/selection.ts'
+import { type Order, OrderName } from '../order.ts'
+import { readScope, type ScopedRequest, scopeQuery } from '../scopeQuery.ts'
+import { isAboutSessions } from '../sessions.ts'
+import { SourceName, sourceOf } from '../source.ts'
 import {
   instantMsMax,
   readWindow,
   type Window,
   type WindowParameters,
   windowQuery,
-} from './window.ts'
+} from '../window/window.ts'
+import { csvFormulas } from './csvFormulas.ts'
+import { type Cursor, CursorOfEvents } from './cursor.ts'
+import type { CursorPlan } from './eventsPlan.ts'
+import { Distinct, readFields, Select } from './fieldList.ts'
 
 /** The tier of routes without their own tier: every field. */
 export const everyTier: Tier = 'resolution_full_profile'

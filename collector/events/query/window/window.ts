@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { invalidParameter } from '../../api/http/errors.ts'
-import { type TimeZone, utc } from '../../platform/timeZone.ts'
+import { invalidParameter } from '../../../api/http/errors.ts'
+import { type TimeZone, utc } from '../../../platform/timeZone.ts'
 
 /** The range of event times, Unix epoch milliseconds: start inclusive, end exclusive. */
 export interface Window {

@@ -1,7 +1,7 @@
-import { isIdentityField } from '../../../schemas/fields.ts'
-import type { Bind } from './bind.ts'
-import type { EventsPlan } from './selection.ts'
-import { isAboutSessions } from './sessions.ts'
+import { isIdentityField } from '../../../../schemas/fields.ts'
+import type { Bind } from '../bind.ts'
+import { isAboutSessions } from '../sessions.ts'
+import type { EventsPlan } from './eventsPlan.ts'
 
 /** Above this number, querying each project costs more than it saves. */
 const projectsMax = 32

@@ -1,10 +1,9 @@
-import { fieldNamed, isIdentityField } from '../../../schemas/fields.ts'
-import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
-import { busy } from '../../api/http/errors.ts'
-import { type Format, isTable, type TableFormat } from '../../api/http/negotiateFormat.ts'
-import type { AdmittedRequest, ReadRecords } from '../../billing/chargedRequest.ts'
-import type { RowKey } from './cursor.ts'
-import { eventsQuery, rowsShowTheirKey } from './eventsQuery.ts'
+import { fieldNamed, isIdentityField } from '../../../../schemas/fields.ts'
+import type { QueryExecutor } from '../../../api/access/queryExecutor.ts'
+import { busy } from '../../../api/http/errors.ts'
+import { type Format, isTable, type TableFormat } from '../../../api/http/negotiateFormat.ts'
+import type { AdmittedRequest, ReadRecords } from '../../../billing/chargedRequest.ts'
+import { keyColumns } from '../order.ts'
 import {
   type ExpectedRecords,
   eventKey,
@@ -12,12 +11,13 @@ import {
   readRecords,
   readUnchanged,
   requireExpected,
-} from './expectedRecords.ts'
-import { keyColumns } from './order.ts'
+} from '../profiles/expectedRecords.ts'
+import { nameProjects } from '../projects.ts'
+import type { RowKey } from './cursor.ts'
+import type { EventsPlan } from './eventsPlan.ts'
+import { eventsQuery, rowsShowTheirKey } from './eventsQuery.ts'
 import { estimateSpan } from './pageSpanEstimator.ts'
-import { nameProjects } from './projects.ts'
 import { outputFormat, type Page, pageOf, rowEncoding } from './rowEncoding.ts'
-import type { EventsPlan } from './selection.ts'
 
 /** A page of events, with the values for `settle`. */
 export type EventsPage = Page & Required<Pick<ReadRecords, 'window' | 'hashes'>>

@@ -1,5 +1,5 @@
-import { type TimeZone, utc } from '../../platform/timeZone.ts'
-import type { Bind } from './bind.ts'
+import { type TimeZone, utc } from '../../../platform/timeZone.ts'
+import type { Bind } from '../bind.ts'
 import { dayMs, type Window } from './window.ts'
 
 /** Returns the number of the local day of a time, since 1 January 1970. */

@@ -1,7 +1,7 @@
-import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
+import type { QueryExecutor } from '../../../api/access/queryExecutor.ts'
+import { nameProjects } from '../projects.ts'
+import type { CountsPlan } from './countsPlan.ts'
 import { countsQuery, totalColumn } from './countsQuery.ts'
-import { nameProjects } from './projects.ts'
-import type { CountsPlan } from './selection.ts'
 
 type Group = Record<string, unknown> & { count: number }
 

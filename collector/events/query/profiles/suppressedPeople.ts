@@ -1,9 +1,9 @@
-import { hemAsNumber } from '../../../schemas/fields.ts'
-import { personOf } from '../../identity/store/personSql.ts'
-import { optedOutHems } from '../../identity/store/profileSql.ts'
-import { chunked } from '../../platform/clickhouse/chunked.ts'
-import type { Queryable } from '../../platform/postgres/transaction.ts'
-import type { Bind } from './bind.ts'
+import { hemAsNumber } from '../../../../schemas/fields.ts'
+import { personOf } from '../../../identity/store/personSql.ts'
+import { optedOutHems } from '../../../identity/store/profileSql.ts'
+import { chunked } from '../../../platform/clickhouse/chunked.ts'
+import type { Queryable } from '../../../platform/postgres/transaction.ts'
+import type { Bind } from '../bind.ts'
 
 /**
  * SQL that selects the hem numbers of people whom an organization must not see, even if builds contain them.

@@ -15,19 +15,15 @@
  * and `_hem_number` if profiles are read. WHERE consists of the selection (filterSql.ts), the cursor,
  * `until`, and redundantBounds. These change no result but let ClickHouse stop early.
  */
-import { type Field, fieldNamed, hemNumber, isProfileField } from '../../../schemas/fields.ts'
-import { isTable } from '../../api/http/negotiateFormat.ts'
-import { profileMembers, profileValues, withPerson } from '../../identity/store/profileSql.ts'
-import { profileTexts, runsOf } from '../../identity/store/profileTexts.ts'
-import type { ListQuery, Query } from '../../platform/clickhouse/client.ts'
-import { type Bind, bindings } from './bind.ts'
-import { type Column, columnsFrom, selectList, typedColumns, type ValueSql } from './columns.ts'
-import { escapedFormula, escapedText } from './csvFormulas.ts'
-import type { RowKey } from './cursor.ts'
-import { eventsSource } from './eventsSource.ts'
-import { expectedConditions, listsOf, unchangedCondition } from './expectedRecords.ts'
-import { selectionConditions } from './filterSql.ts'
-import { multiProjectBound } from './multiProjectBound.ts'
+import { type Field, fieldNamed, hemNumber, isProfileField } from '../../../../schemas/fields.ts'
+import { isTable } from '../../../api/http/negotiateFormat.ts'
+import { profileMembers, profileValues, withPerson } from '../../../identity/store/profileSql.ts'
+import { profileTexts, runsOf } from '../../../identity/store/profileTexts.ts'
+import type { ListQuery, Query } from '../../../platform/clickhouse/client.ts'
+import { type Bind, bindings } from '../bind.ts'
+import { type Column, columnsFrom, selectList, typedColumns, type ValueSql } from '../columns.ts'
+import { eventsSource } from '../eventsSource.ts'
+import { selectionConditions } from '../filter/filterSql.ts'
 import {
   beforeHere,
   fromHereBack,
@@ -39,11 +35,15 @@ import {
   orderBy,
   timeColumn,
   timeOf,
-} from './order.ts'
+} from '../order.ts'
+import { expectedConditions, listsOf, unchangedCondition } from '../profiles/expectedRecords.ts'
+import { hasSessionColumns, isAboutSessions, withSessionsOf } from '../sessions.ts'
+import { escapedFormula, escapedText } from './csvFormulas.ts'
+import type { RowKey } from './cursor.ts'
+import type { EventsPlan } from './eventsPlan.ts'
+import { multiProjectBound } from './multiProjectBound.ts'
 import { limitMax } from './parseEventsRequest.ts'
 import { nextColumn, plainEncoding, type RowEncoding } from './rowEncoding.ts'
-import type { EventsPlan } from './selection.ts'
-import { hasSessionColumns, isAboutSessions, withSessionsOf } from './sessions.ts'
 
 /** True when the columns of a plan include its key columns, so that a cursor can be read from any row. */
 export const rowsShowTheirKey = ({ columns, order }: EventsPlan): boolean =>

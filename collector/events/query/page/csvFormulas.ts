@@ -1,6 +1,6 @@
-import type { Field } from '../../../schemas/fields.ts'
-import { Choice } from '../../api/http/commonSchemas.ts'
-import { isUuidField } from './columns.ts'
+import type { Field } from '../../../../schemas/fields.ts'
+import { Choice } from '../../../api/http/commonSchemas.ts'
+import { isUuidField } from '../columns.ts'
 
 /** The parameter `csv_formulas`. */
 export const csvFormulas = (defaultChoice: 'keep' | 'escape') =>

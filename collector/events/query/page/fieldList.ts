@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { type Field, fieldNamed, isReadableAt, type Tier } from '../../../schemas/fields.ts'
-import { invalidParameter } from '../../api/http/errors.ts'
-import { readNames } from '../../api/http/nameList.ts'
+import { type Field, fieldNamed, isReadableAt, type Tier } from '../../../../schemas/fields.ts'
+import { invalidParameter } from '../../../api/http/errors.ts'
+import { readNames } from '../../../api/http/nameList.ts'
 
 /** Names separated by commas, without duplicates; readFields and readNames read it. */
 export const FieldList = (description: string) => Type.String({ description })

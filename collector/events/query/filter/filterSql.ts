@@ -4,14 +4,14 @@ import {
   hemAsNumber,
   hemNumber,
   isProfileField,
-} from '../../../schemas/fields.ts'
-import type { Scope } from '../../api/access/policy.ts'
-import { cookiesOf, profileMeets, profileMeetsNone } from '../../identity/store/profileSql.ts'
-import { isHem } from '../../platform/hem.ts'
-import type { Bind } from './bind.ts'
-import { isUuidField } from './columns.ts'
+} from '../../../../schemas/fields.ts'
+import type { Scope } from '../../../api/access/policy.ts'
+import { cookiesOf, profileMeets, profileMeetsNone } from '../../../identity/store/profileSql.ts'
+import { isHem } from '../../../platform/hem.ts'
+import type { Bind } from '../bind.ts'
+import { isUuidField } from '../columns.ts'
+import { type Order, timeColumn, timeOf } from '../order.ts'
 import type { Filter, Value } from './filter.ts'
-import { type Order, timeColumn, timeOf } from './order.ts'
 import type { Bots, Selection } from './selection.ts'
 
 /**

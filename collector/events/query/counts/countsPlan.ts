@@ -1,13 +1,23 @@
 import { type Static, Type } from 'typebox'
-import { strictObject } from '../../api/http/commonSchemas.ts'
-import { FieldList } from './fieldList.ts'
-import { EventFilterText } from './filter.ts'
-import { GroupBy, readGroups } from './groupBy.ts'
-import { limitMax, type ParsedRequest, readSelection } from './parseEventsRequest.ts'
-import { readScope, type ScopedRequest, scopeQuery } from './scopeQuery.ts'
-import type { CountsPlan } from './selection.ts'
-import { SourceName } from './source.ts'
-import { readWindow, windowQuery } from './window.ts'
+import type { Field } from '../../../../schemas/fields.ts'
+import { strictObject } from '../../../api/http/commonSchemas.ts'
+import { EventFilterText } from '../filter/filter.ts'
+import type { Selection } from '../filter/selection.ts'
+import { FieldList } from '../page/fieldList.ts'
+import { limitMax, type ParsedRequest, readSelection } from '../page/parseEventsRequest.ts'
+import { readScope, type ScopedRequest, scopeQuery } from '../scopeQuery.ts'
+import { SourceName } from '../source.ts'
+import { readWindow, windowQuery } from '../window/window.ts'
+import { type Group, GroupBy, readGroups } from './groupBy.ts'
+
+/** Counts of events. */
+export interface CountsPlan extends Selection {
+  readonly groups: readonly Group[]
+  /** Counts also the distinct combinations of these fields; empty counts events only. */
+  readonly distinct: readonly Field[]
+  /** Most groups in the answer. */
+  readonly limit: number
+}
 
 const limitDefault = 1000
 

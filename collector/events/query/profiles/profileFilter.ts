@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { type Field, hem, hemAsNumber, numberAsHem } from '../../../schemas/fields.ts'
-import { strictObject } from '../../api/http/commonSchemas.ts'
-import { invalidParameter } from '../../api/http/errors.ts'
-import { profileOf } from '../../identity/store/personSql.ts'
-import { isHem } from '../../platform/hem.ts'
-import type { Bind } from './bind.ts'
-import { type Filter, filtersMax, operators, readFilterOf, readFilters } from './filter.ts'
-import { filterCondition } from './filterSql.ts'
+import { type Field, hem, hemAsNumber, numberAsHem } from '../../../../schemas/fields.ts'
+import { strictObject } from '../../../api/http/commonSchemas.ts'
+import { invalidParameter } from '../../../api/http/errors.ts'
+import { profileOf } from '../../../identity/store/personSql.ts'
+import { isHem } from '../../../platform/hem.ts'
+import type { Bind } from '../bind.ts'
+import { type Filter, filtersMax, operators, readFilterOf, readFilters } from '../filter/filter.ts'
+import { filterCondition } from '../filter/filterSql.ts'
 
 /** Longer than any field. ClickHouse accepts 128 KiB for a value, and may escape each character. */
 const valueCharsMax = 8192

@@ -5,11 +5,11 @@ import {
   hasProfile,
   isReadableAt,
   type Tier,
-} from '../../../schemas/fields.ts'
-import { isUuid } from '../../../schemas/uuid.ts'
-import { invalidParameter } from '../../api/http/errors.ts'
-import { isUuidField } from './columns.ts'
-import { isoToMs } from './window.ts'
+} from '../../../../schemas/fields.ts'
+import { isUuid } from '../../../../schemas/uuid.ts'
+import { invalidParameter } from '../../../api/http/errors.ts'
+import { isUuidField } from '../columns.ts'
+import { isoToMs } from '../window/window.ts'
 
 /** The operators of the spec's `filter` parameter, and `in`: any of several values, separated by `|`. */
 export const operators = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'like', 'in'] as const

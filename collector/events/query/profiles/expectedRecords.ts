@@ -3,11 +3,11 @@
  * browser to another person at any time. So a first query reads events and hashes, and the query of the rows requires
  * both.
  */
-import { fieldNamed } from '../../../schemas/fields.ts'
-import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
-import { busy } from '../../api/http/errors.ts'
-import type { Query } from '../../platform/clickhouse/client.ts'
-import { ClickHouseRefused } from '../../platform/storeErrors.ts'
+import { fieldNamed } from '../../../../schemas/fields.ts'
+import type { QueryExecutor } from '../../../api/access/queryExecutor.ts'
+import { busy } from '../../../api/http/errors.ts'
+import type { Query } from '../../../platform/clickhouse/client.ts'
+import { ClickHouseRefused } from '../../../platform/storeErrors.ts'
 
 /** Records in the order of the answer. */
 export interface ExpectedRecords {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import type { TableFormat } from '../../api/http/negotiateFormat.ts'
-import type { Delivery } from '../../billing/charge.ts'
+import type { TableFormat } from '../../../api/http/negotiateFormat.ts'
+import type { Delivery } from '../../../billing/charge.ts'
 
 /** Passes on the bytes of a table with `records` rows. Throws when they end before its last row. */
 export const tableRows = (

@@ -1,9 +1,9 @@
-import type { Query } from '../../platform/clickhouse/client.ts'
-import { bindings } from './bind.ts'
-import { columnsFrom, selectList } from './columns.ts'
-import { eventsSource } from './eventsSource.ts'
-import { selectionConditions } from './filterSql.ts'
-import type { CountsPlan } from './selection.ts'
+import type { Query } from '../../../platform/clickhouse/client.ts'
+import { bindings } from '../bind.ts'
+import { columnsFrom, selectList } from '../columns.ts'
+import { eventsSource } from '../eventsSource.ts'
+import { selectionConditions } from '../filter/filterSql.ts'
+import type { CountsPlan } from './countsPlan.ts'
 
 /** The column of countsQuery with the count of all groups together; it is the same in every row. */
 export const totalColumn = '_total'

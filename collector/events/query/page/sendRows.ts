@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { Field } from '../../../schemas/fields.ts'
-import { contentTypeOf, type Format, isTable } from '../../api/http/negotiateFormat.ts'
-import { streamOf } from '../../api/http/streaming.ts'
+import type { Field } from '../../../../schemas/fields.ts'
+import { contentTypeOf, type Format, isTable } from '../../../api/http/negotiateFormat.ts'
+import { streamOf } from '../../../api/http/streaming.ts'
 
 /** A response with rows, which `settle` has released. */
 export interface RowsAnswer {

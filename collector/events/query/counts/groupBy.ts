@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { groupableFields } from '../../../schemas/fields.ts'
-import { invalidParameter } from '../../api/http/errors.ts'
-import { readNames } from '../../api/http/nameList.ts'
-import type { Column } from './columns.ts'
+import { groupableFields } from '../../../../schemas/fields.ts'
+import { invalidParameter } from '../../../api/http/errors.ts'
+import { readNames } from '../../../api/http/nameList.ts'
+import type { Column } from '../columns.ts'
 
 /** A grouping of counts; `name` is the key in the response. */
 export type Group = Readonly<Column>

@@ -1,0 +1,22 @@
+import type { Scope } from '../../../api/access/policy.ts'
+import type { Source } from '../source.ts'
+import type { Window } from '../window/window.ts'
+import type { Filter } from './filter.ts'
+
+/** Whether a read includes events of bots (`is_bot`), excludes them, or returns only them. */
+export type Bots = 'included' | 'excluded' | 'only'
+
+/** The selected events of a read. The scope comes from the principal, never from the request alone. */
+export interface Selection {
+  readonly scope: Scope
+  /** Null: events of both sources, unless other parts of the selection restrict them. */
+  readonly source: Source | null
+  readonly window: Window
+  readonly filters: readonly Filter[]
+  /** Filters on session fields (sessionFields.ts): events of matching sessions. */
+  readonly sessionFilters?: readonly Filter[]
+  /** Absent: included. */
+  readonly bots?: Bots
+  /** Reads one of so many visitors, chosen by a hash. Absent: all. */
+  readonly oneVisitorOf?: number
+}
