@@ -78,7 +78,7 @@ const BucketCounts = Type.Object(
   },
   {
     description:
-      'These members by their highest score, at the time of the build, in the topics of the intent leaves: low below 50, medium below 75, high above. 0 without intent leaves; null if `count` is null after a build.',
+      'These members by their highest score in the topics of the intent leaves when the build was made. Low is below 50, medium below 75. 0 without intent leaves; null if `count` is null after a build.',
   },
 )
 

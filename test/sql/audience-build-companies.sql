@@ -48,7 +48,7 @@ FROM (
           FROM profiles FINAL
           WHERE company_domain != ''
             AND ((job_title LIKE {p10:String}))
-            AND toString(hem) NOT IN (SELECT lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))))) AS hem FROM active_opt_outs WHERE hem != '' AND organization_id IN ({p11:UUID}, toUUID('00000000-0000-0000-0000-000000000000')))
+            AND toString(hem) NOT IN (SELECT lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))))) AS hem FROM active_opt_outs AS opt_out WHERE opt_out.hem != '' AND organization_id IN ({p11:UUID}, toUUID('00000000-0000-0000-0000-000000000000')))
         )
       )
     )

@@ -11,8 +11,8 @@ const mediumFrom = 50
 const highFrom = 75
 
 /**
- * Returns SQL of everybody with interest in the topics of the intent leaves: `member`, `bits` of the matched leaves, which
- * may be none, and `bucket` by the highest score. People match by any of their addresses.
+ * Returns SQL of everybody with interest in the topics of the intent leaves. It has `member`, the `bits` of the matched
+ * leaves, which may be none, and `bucket` by the highest score. People match by any of their addresses.
  */
 export function intentMatchesQueries(plan: MembersPlan, bind: Bind): string[] {
   const interest = interestPlanOf(plan)

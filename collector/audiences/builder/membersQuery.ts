@@ -9,8 +9,8 @@ import type { MembersPlan } from './membersPlan.ts'
 import { peopleMatchesQueries } from './peopleMatchesQuery.ts'
 
 /**
- * SQL: `member` (the person's main hem number, or the company's domain), `met`, the leaves that the member
- * matches, and `bucket`, the strength of interest in the topics of intent leaves. It has a row for each member that matches
+ * SQL: `member`, `met` and `bucket`. A member is the person's main hem number, or the company's domain. `met` has the
+ * leaves that the member matches, and `bucket` the strength of interest in the topics of intent leaves. It has a row for each member that matches
  * at least one leaf. A leaf is one bit of `met`. Every source (events, profiles, intent, audiences, lists) selects
  * `member`, `bits` and `bucket` for its members, and one GROUP BY combines them. A person matches a leaf by any of their
  * addresses, and by the events of all their addresses together.

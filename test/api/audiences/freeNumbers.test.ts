@@ -1,6 +1,6 @@
 /**
- * Free numbers are exact: a sample, a build and an import count the records that the reads then charge
- * (`FREE_NUMBERS_RUNS` sets how many random ones, `FREE_NUMBERS_SEED` which).
+ * Free numbers are exact: a sample, a build and an import count the records that the reads then charge.
+ * `FREE_NUMBERS_RUNS` and `FREE_NUMBERS_SEED` set the number of random definitions and their seed.
  */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -52,7 +52,7 @@ async function ask({ organizationId, projectId }: Owner, path: string, payload?:
   return { status: answer.statusCode, body: answer.json() }
 }
 
-/** Reads all records of an audience, page by page: what they charged, how many they are, and the total that they name. */
+/** Reads all records of an audience, page by page. Returns the charge, the number of rows and the total in the answers. */
 async function readAll(owner: Owner, audienceId: string) {
   const read = { charged: 0, rows: 0, total: 0 }
   for (let cursor = ''; ; ) {
@@ -65,7 +65,7 @@ async function readAll(owner: Owner, audienceId: string) {
   }
 }
 
-/** Downloads an audience whose file is written in between: what it charged. */
+/** Downloads an audience whose file is written in between. Returns the charge. */
 async function chargeOfDownload(owner: Owner, audienceId: string): Promise<number> {
   const path = `audiences/${audienceId}/download?format=ndjson`
   const { body: begun } = await ask(owner, path)
