@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { audit } from '../api/access/audit.ts'
 import { audienceProjectOf, audienceScopeOf, projectFor } from '../api/access/policy.ts'
 import { access, writeAccess } from '../api/access/recordAccess.ts'
-import { changesOf } from '../api/http/optimisticLock.ts'
+import { changesOf, requireVersion } from '../api/http/optimisticLock.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import {
   AudienceChange,
@@ -23,14 +23,16 @@ import {
 } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { requireTopicsOf } from './requireTopics.ts'
+import { readNumbersOf } from './shownNumbers.ts'
 
 const path = '/api/v1/audiences'
 const onePath = `${path}/:audience_id`
 
 /** Routes that list, read, change and delete audiences. */
 export const audienceRoutes =
-  ({ postgres, cursors, openQueryExecutor }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { postgres, openQueryExecutor } = deps
     app.get(
       path,
       {
@@ -44,13 +46,13 @@ export const audienceRoutes =
           response: { 200: Page },
         },
       },
-      async (request) => {
+      async (request, reply) => {
+        const { principal, query } = request
         const projectId = await audienceProjectOf(postgres, request, 'read')
-        return listAudiences(
-          { postgres, cursors },
-          { organizationId: request.principal.organizationId, projectId },
-          request.query,
-        )
+        const scope = { organizationId: principal.organizationId, projectId }
+        const { audiences, ...next } = await listAudiences(deps, scope, query)
+        const withNumbers = await readNumbersOf(deps, principal, reply, audiences)
+        return { audiences: audiences.map(withNumbers), ...next }
       },
     )
 
@@ -64,17 +66,18 @@ export const audienceRoutes =
           summary: 'Get an audience',
           params: ById,
           querystring: ProjectQuery,
-          description: 'Returns the audience with its definition and the counts of its last build.',
+          description:
+            'Returns the audience with its definition, and counts of the members of its served build who may be shown now.',
           response: { 200: One },
         },
       },
-      async (request) => ({
-        audience: await readAudience(
-          postgres,
-          await audienceScopeOf(postgres, request),
-          request.params.audience_id,
-        ),
-      }),
+      async (request, reply) => {
+        const { principal, params } = request
+        const scope = await audienceScopeOf(postgres, request)
+        const audience = await readAudience(postgres, scope, params.audience_id)
+        const withNumbers = await readNumbersOf(deps, principal, reply, [audience])
+        return { audience: withNumbers(audience) }
+      },
     )
 
     app.patch(
@@ -98,18 +101,21 @@ export const audienceRoutes =
         const scope = await audienceScopeOf(postgres, request)
         // Read before the transaction, because a request that holds a connection must not wait for another
         // one.
-        const { id, project_id } = await readAudience(postgres, scope, params.audience_id)
+        const earlier = await readAudience(postgres, scope, params.audience_id)
+        const { id, project_id } = earlier
         await projectFor(postgres, principal, 'audiences', project_id, 'write')
+        const withNumbers = await readNumbersOf(deps, principal, reply, [earlier])
         if (body.definition !== undefined)
           await requireTopicsOf(openQueryExecutor, body.definition, principal, reply)
         return inTransaction(postgres, async (client) => {
           await lockAudiencesOf(client, project_id)
           const before = await readAudience(client, scope, id, true)
+          requireVersion('audience', withNumbers(before), body.version)
           await changeAudience(client, before, body)
           const audience = await readAudience(client, scope, id)
           const object = { kind: 'audience', id } as const
           await audit(client, principal, 'audience.update', object, changesOf(before, audience))
-          return { audience }
+          return { audience: withNumbers(audience) }
         })
       },
     )

@@ -78,7 +78,7 @@ const BucketCounts = Type.Object(
   },
   {
     description:
-      'Members by their highest score in the topics of the intent leaves: low below 50, medium below 75, high above. 0 without intent leaves; null if `count` is null after a build.',
+      'These members by their highest score in the topics of the intent leaves when the build was made. Low is below 50, medium below 75. 0 without intent leaves; null if `count` is null after a build.',
   },
 )
 
@@ -95,7 +95,7 @@ export const Audience = Type.Object(
     bucket_counts: BucketCounts,
     count: Nullable(
       Type.Integer({
-        description: `Members of the served build. Null before the first build, and ${withoutAllowance}.`,
+        description: `Members of the served build who may be shown now: without people who opted out or were erased since. Null before the first build, and ${withoutAllowance}.`,
       }),
     ),
     meter: Meter,

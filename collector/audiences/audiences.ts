@@ -2,13 +2,12 @@ import type { Static } from 'typebox'
 import { isUuid } from '../../schemas/uuid.ts'
 import type { AudienceScope } from '../api/access/policy.ts'
 import { notFound, requireUnused } from '../api/http/errors.ts'
-import { requireVersion } from '../api/http/optimisticLock.ts'
 import { readPage } from '../api/http/pagination.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
 import type { AudienceChange, Audience as AudienceSchema, NewAudience } from './audienceSchemas.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
-import { freeNumber, meterOf, requestBuild } from './builds.ts'
+import { meterOf, requestBuild } from './builds.ts'
 import { meaningOf } from './definition/canonical.ts'
 import type { Definition, Parsed } from './definition/definition.ts'
 import { invalidAt } from './definition/invalid.ts'
@@ -17,6 +16,12 @@ import { parseDefinition } from './definition/parse.ts'
 import { checkReferences, forgetReferences, noteReferences } from './definition/references.ts'
 
 export type Audience = Static<typeof AudienceSchema>
+
+/** An audience without the numbers of its served build, which shownNumbers.ts adds. */
+export interface StoredAudience extends Omit<Audience, 'count' | 'bucket_counts'> {
+  /** False until `numbers_from` if the allowance of free answers was used up. */
+  readonly showsNumbers: boolean
+}
 
 /** SQL of a scope: the parameters $1 and $2. */
 const chosen = `FROM audiences
@@ -36,8 +41,7 @@ const isPredictive = `coalesce(served.is_predictive, jsonb_path_exists(audiences
 
 const columns = `audiences.audience_id, audiences.project_id, audiences.name, audiences.entity,
   audiences.definition, audiences.intent_window_days, audiences.refresh, newest.status,
-  ${freeNumber('served', 'count::float8')} AS count, ${freeNumber('served', 'bucket_counts')} AS bucket_counts,
-  ${isPredictive} AS is_predictive, audiences.current_build_id, served.completed_at, audiences.version,
+  coalesce(served.numbers_from <= now(), false) AS shows_numbers, ${isPredictive} AS is_predictive, audiences.current_build_id, served.completed_at, audiences.version,
   audiences.created_at, audiences.updated_at`
 
 /** Reads an audience. Throws 404 "audience not found", also for one outside the scope. */
@@ -46,7 +50,7 @@ export async function readAudience(
   { organizationId, projectId }: AudienceScope,
   audienceId: string,
   lock = false,
-): Promise<Audience> {
+): Promise<StoredAudience> {
   if (!isUuid(audienceId)) throw notFound.audience()
   const { rows } = await client.query<Row>(
     `SELECT ${columns} ${chosen} AND audiences.audience_id = $3 ${lock ? 'FOR UPDATE OF audiences' : ''}`,
@@ -64,7 +68,7 @@ export async function listAudiences(
   deps: Pick<AudiencesDeps, 'postgres' | 'cursors'>,
   { organizationId, projectId }: { organizationId: string; projectId: string },
   page: { limit?: number | undefined; cursor?: string | undefined },
-): Promise<{ audiences: Audience[]; next_cursor?: string }> {
+): Promise<{ audiences: StoredAudience[]; next_cursor?: string }> {
   const { rows, next } = await readPage<Row>(deps, page, {
     list: 'audiences',
     owner: projectId,
@@ -111,15 +115,13 @@ export async function createAudience(
 
 /**
  * Changes the given fields. A build starts only if members may change, and until it ends the earlier build is
- * served. Throws 409 with the current audience if `version` is not the newest, and 400 like createAudience.
- * Call it with the row locked.
+ * served. Throws 400 like createAudience. Call it with the row locked.
  */
 export async function changeAudience(
   client: Queryable,
-  audience: Audience,
-  { version, ...change }: Static<typeof AudienceChange>,
+  audience: StoredAudience,
+  { version: _, ...change }: Static<typeof AudienceChange>,
 ): Promise<void> {
-  requireVersion('audience', audience, version)
   const { id, name, definition, intent_window_days, refresh } = { ...audience, ...change }
   if (change.definition) await changeReferences(client, audience, change.definition)
   await client.query(
@@ -136,7 +138,7 @@ export async function changeAudience(
 
 async function changeReferences(
   client: Queryable,
-  audience: Audience,
+  audience: StoredAudience,
   definition: unknown,
 ): Promise<void> {
   const parsed: Parsed = parseDefinition(definition)
@@ -189,8 +191,7 @@ interface Row {
   intent_window_days: number
   refresh: Audience['refresh']
   status: Audience['status']
-  bucket_counts: Audience['bucket_counts'] | null
-  count: number | null
+  shows_numbers: boolean
   is_predictive: boolean
   current_build_id: string | null
   completed_at: Date | null
@@ -199,9 +200,7 @@ interface Row {
   updated_at: Date
 }
 
-const bucketsOf = (count: 0 | null) => ({ low: count, medium: count, high: count })
-
-const audienceOf = (row: Row): Audience => ({
+const audienceOf = (row: Row): StoredAudience => ({
   id: row.audience_id,
   project_id: row.project_id,
   name: row.name,
@@ -210,12 +209,11 @@ const audienceOf = (row: Row): Audience => ({
   intent_window_days: row.intent_window_days,
   refresh: row.refresh,
   status: row.status,
-  bucket_counts: row.bucket_counts ?? bucketsOf(row.current_build_id === null ? 0 : null),
-  count: row.count,
   meter: meterOf(row.is_predictive),
   build_id: row.current_build_id,
   built_at: row.completed_at?.toISOString() ?? null,
   version: row.version,
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
+  showsNumbers: row.shows_numbers,
 })

@@ -1,27 +1,13 @@
-import type { Allowance } from '../billing/allowance.ts'
+import { type Allowance, freeNumber } from '../billing/allowance.ts'
 import type { Meter } from '../billing/meters.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
 import { emit } from '../platform/outbox/outbox.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
 
-/** Numbers of members by their highest score. */
-export interface BucketCounts {
-  readonly low: number
-  readonly medium: number
-  readonly high: number
-}
-
 /** Returns the meter of records, which depends on whether intent determines the members. */
 export const meterOf = (isPredictive: boolean): Extract<Meter, `audience${string}`> =>
   isPredictive ? 'audience_predictive' : 'audience'
-
-/**
- * Returns SQL of a number of a build, the row `build` of audience_builds. It is null until `numbers_from`, which is later
- * only if no free answer was left. Example: `freeNumber('served', 'bucket_counts')`.
- */
-export const freeNumber = (build: string, number: string): string =>
-  `CASE WHEN ${build}.numbers_from <= now() THEN ${build}.${number} END`
 
 /** The queue that finds pending builds. */
 export const buildsQueue = 'audiences.builds'
@@ -188,7 +174,6 @@ export async function failBuild(client: Queryable, buildId: string, reason: stri
 /** Results of a completed build. */
 interface Completed {
   readonly count: number
-  readonly bucketCounts: BucketCounts
   readonly isPredictive: boolean
   /** Inputs of the build. */
   readonly inputs: object | null
@@ -201,14 +186,14 @@ interface Completed {
 export async function completeBuild(
   client: Queryable,
   buildId: string,
-  { count, bucketCounts, isPredictive, inputs }: Completed,
+  { count, isPredictive, inputs }: Completed,
 ): Promise<void> {
   const { rowCount } = await client.query(
     `UPDATE audience_builds
-     SET status = 'completed', progress = 1, count = $2, bucket_counts = $3, is_predictive = $4,
-       inputs = $5, completed_at = now(), updated_at = now()
+     SET status = 'completed', progress = 1, count = $2, is_predictive = $3, inputs = $4,
+       completed_at = now(), updated_at = now()
      WHERE build_id = $1 AND status = 'unloading'`,
-    [buildId, count, JSON.stringify(bucketCounts), isPredictive, inputs],
+    [buildId, count, isPredictive, inputs],
   )
   if (rowCount === 0) return
   const { rows } = await client.query<{
@@ -226,7 +211,7 @@ export async function completeBuild(
        AND build.number > coalesce(
          (SELECT number FROM audience_builds WHERE build_id = audiences.current_build_id), 0)
      RETURNING organization_id, audiences.project_id, audiences.audience_id, audiences.name, audiences.list_id,
-       ${freeNumber('build', 'count::float8')} AS count`,
+       ${freeNumber('build.count::float8', 'build')} AS count`,
     [buildId],
   )
   for (const {

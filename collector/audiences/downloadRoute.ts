@@ -13,7 +13,7 @@ import { csvFormulas } from '../events/query/page/csvFormulas.ts'
 import { erasedHems } from '../events/query/profiles/suppressedPeople.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ById, Meter, ProjectQuery, recordTags } from './audienceSchemas.ts'
-import { type Audience, readAudience } from './audiences.ts'
+import { readAudience, type StoredAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { readBuild, readNewestBuild, requestBuild } from './builds.ts'
 import {
@@ -34,7 +34,7 @@ const urlMs = 15 * 60_000
 
 const Format = Type.Enum(formats, { default: 'csv' })
 
-/** Spec: Audience download status. */
+/** Spec: StoredAudience download status. */
 const DownloadStatus = Type.Enum(['pending', 'unloading', 'ready', 'failed', 'expired'])
 
 const Download = Type.Object(
@@ -162,7 +162,10 @@ export const downloadRoute =
     )
   }
 
-const answerWithoutFiles = ({ id, build_id, meter }: Audience, format: Static<typeof Format>) => ({
+const answerWithoutFiles = (
+  { id, build_id, meter }: StoredAudience,
+  format: Static<typeof Format>,
+) => ({
   audience_id: id,
   build_id,
   format,
@@ -187,7 +190,7 @@ type ReadyFile = Pick<AudienceFile, 'build_id' | 'fingerprint'> & { rows: number
 async function keysOf(
   { postgres, queryExecutor }: Stores,
   { organizationId }: Principal,
-  { entity }: Audience,
+  { entity }: StoredAudience,
   { build_id: buildId, fingerprint, rows, members: count }: ReadyFile,
 ): Promise<readonly KeySpan[] | null> {
   if (rows === count) return [{ after: 0, upTo: count }]
@@ -200,7 +203,7 @@ async function keysOf(
 }
 
 /** Returns the status before the first build. Requests a new build some time after one has failed. */
-async function statusBefore(postgres: Postgres, { id }: Audience, nowMs: number) {
+async function statusBefore(postgres: Postgres, { id }: StoredAudience, nowMs: number) {
   const { status, updated_at } = await readNewestBuild(postgres, id)
   if (status === 'failed' && nowMs - updated_at.getTime() > retryMs)
     await requestBuild(postgres, id)

@@ -1,7 +1,7 @@
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { erasedHems } from '../events/query/profiles/suppressedPeople.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-import type { Audience } from './audiences.ts'
+import type { StoredAudience } from './audiences.ts'
 import { leafIdsOf } from './builder/leafDays.ts'
 import { readUsedBuilds, readUsedLists } from './builder/usedObjects.ts'
 import type { Parsed, Tree } from './definition/definition.ts'
@@ -44,7 +44,7 @@ export async function explain(
     nowMs,
   }: { queryExecutor: QueryExecutor; postgres: Postgres; nowMs: number },
   { organizationId, projectId }: { organizationId: string; projectId: string },
-  audience: Audience,
+  audience: StoredAudience,
   parsed: Parsed,
   hem: string,
 ): Promise<Explanation> {

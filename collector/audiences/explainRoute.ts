@@ -7,7 +7,7 @@ import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { admit, hashesOf, settle } from '../billing/chargedRequest.ts'
 import { readSubject } from '../identity/privacy/subject.ts'
 import { ById, projectParameter, recordTags } from './audienceSchemas.ts'
-import type { Audience } from './audiences.ts'
+import type { StoredAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { AudienceNotBuilt } from './builder/usedObjects.ts'
 import { parseDefinition } from './definition/parse.ts'
@@ -111,7 +111,10 @@ export const explainRoute =
     )
   }
 
-const answerOf = (audience: Audience, found: Explanation): Omit<Static<typeof Answer>, 'meta'> => ({
+const answerOf = (
+  audience: StoredAudience,
+  found: Explanation,
+): Omit<Static<typeof Answer>, 'meta'> => ({
   audience_id: audience.id,
   build_id: audience.build_id,
   known: found.isKnown,
@@ -121,7 +124,10 @@ const answerOf = (audience: Audience, found: Explanation): Omit<Static<typeof An
   leaves: [...found.leaves],
 })
 
-function reasonOf({ definition }: Audience, { isKnown, isInBuild, matches }: Explanation): string {
+function reasonOf(
+  { definition }: StoredAudience,
+  { isKnown, isInBuild, matches }: Explanation,
+): string {
   // The exact reason would reveal data of other organizations.
   if (!isKnown) return 'This person has no profile, or is hidden.'
   if (isInBuild === null)

@@ -4,10 +4,12 @@ import { audienceScopeOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { Id, Nullable, strictObject, Timestamp } from '../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../api/http/pagination.ts'
+import { untilClosed } from '../api/http/streaming.ts'
+import { freeNumber } from '../billing/allowance.ts'
 import { ById, projectParameter, recordTags, Status, withoutAllowance } from './audienceSchemas.ts'
 import { readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
-import { freeNumber } from './builds.ts'
+import { readShownNumbers } from './shownNumbers.ts'
 
 const Build = Type.Object(
   {
@@ -16,7 +18,7 @@ const Build = Type.Object(
     progress: Type.Number({ minimum: 0, maximum: 1 }),
     count: Nullable(
       Type.Integer({
-        description: `Members. Null until the build completes, and ${withoutAllowance}.`,
+        description: `Members who may be shown now; of a build whose members were deleted, its members when it completed. Null until the build completes, and ${withoutAllowance}.`,
       }),
     ),
     is_served: Type.Boolean({ description: 'Whether records and files come from this build.' }),
@@ -28,6 +30,8 @@ const Build = Type.Object(
 )
 
 interface BuildRow extends Omit<Static<typeof Build>, 'requested_at' | 'completed_at'> {
+  number: string
+  members_kept: boolean
   requested_at: Date
   completed_at: Date | null
 }
@@ -50,32 +54,43 @@ export const listBuildsRoute =
           response: { 200: Type.Object({ builds: Type.Array(Build), next_cursor: NextCursor }) },
         },
       },
-      async (request) => {
-        const scope = await audienceScopeOf(deps.postgres, request)
-        const { id } = await readAudience(deps.postgres, scope, request.params.audience_id)
-        const { rows, next } = await readPage<BuildRow & { number: string }>(deps, request.query, {
+      async (request, reply) => {
+        const { postgres, openQueryExecutor } = deps
+        const { principal, params, query } = request
+        const scope = await audienceScopeOf(postgres, request)
+        const { id } = await readAudience(postgres, scope, params.audience_id)
+        const { rows, next } = await readPage<BuildRow>(deps, query, {
           list: 'audience_builds',
           owner: id,
           sql: `SELECT build_id, audience_builds.number, status, progress,
-                  ${freeNumber('audience_builds', 'count::float8')} AS count,
+                  ${freeNumber('count::float8', 'audience_builds')} AS count, members_kept,
                   build_id = current_build_id IS TRUE AS is_served, error, requested_at, completed_at
                 FROM audience_builds JOIN audiences USING (audience_id) WHERE audience_id = $1`,
           values: [id],
           key: { number: 'bigint' },
           order: 'desc',
         })
-        return { builds: rows.map(toBuild), ...next }
+        const queryExecutor = openQueryExecutor(principal, {
+          effort: 'page',
+          signal: untilClosed(reply),
+        })
+        const kept = rows.filter(({ count, members_kept }) => count !== null && members_kept)
+        const shown = await readShownNumbers(
+          { queryExecutor, postgres },
+          principal.organizationId,
+          kept.map(({ build_id }) => build_id),
+        )
+        return { builds: rows.map((row) => toBuild(row, shown.get(row.build_id)?.count)), ...next }
       },
     )
   }
 
-const toBuild = ({
-  requested_at,
-  completed_at,
-  number: _,
-  ...row
-}: BuildRow & { number: string }): Static<typeof Build> => ({
+const toBuild = (
+  { requested_at, completed_at, number: _, members_kept: _kept, ...row }: BuildRow,
+  shown: number | undefined,
+): Static<typeof Build> => ({
   ...row,
+  count: shown ?? row.count,
   requested_at: requested_at.toISOString(),
   completed_at: completed_at?.toISOString() ?? null,
 })

@@ -1,11 +1,7 @@
 import { numberAsHem } from '../../schemas/fields.ts'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
-import { type Bind, bindings } from '../events/query/bind.ts'
-import {
-  erasedHems,
-  isSuppressed,
-  suppressedPeople,
-} from '../events/query/profiles/suppressedPeople.ts'
+import { bindings } from '../events/query/bind.ts'
+import { erasedHems, isSuppressed, suppressedPeople } from '../events/query/profiles/suppressedPeople.ts'
 import { personFields, readPeople } from '../identity/store/people.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
@@ -34,35 +30,21 @@ export async function readMembers(
   )
 }
 
-/** The number of members of a build who may be shown. */
-export async function countMembers(
-  { queryExecutor, postgres }: { queryExecutor: QueryExecutor; postgres: Postgres },
-  build: Pick<MembersRange, 'organizationId' | 'buildId'>,
-): Promise<number> {
-  const { bind, params } = bindings()
-  const erased = await erasedHems(postgres, build.organizationId)
-  const sql = `SELECT count() AS count ${shownMembers(build, erased, bind)}`
-  return (await queryExecutor.rows<{ count: number }>({ sql, params }))[0]!.count
-}
-
-function membersQuery({ after, limit, ...build }: MembersRange, erased: readonly string[]): Query {
+function membersQuery(
+  { organizationId, buildId, after, limit }: MembersRange,
+  erased: readonly string[],
+): Query {
   const { bind, params } = bindings()
   return {
     sql: `SELECT key, ${numberAsHem('hem_number')} AS hem
-${shownMembers(build, erased, bind)} AND key > ${bind('Int64', after)}
+FROM audience_members
+WHERE build_id = ${bind('UUID', buildId)}
+  AND NOT ${isSuppressed('hem_number', suppressedPeople(organizationId, erased, bind))} AND key > ${bind('Int64', after)}
 ORDER BY key
 LIMIT ${bind('UInt32', limit)}`,
     params,
   }
 }
-
-const shownMembers = (
-  { organizationId, buildId }: Pick<MembersRange, 'organizationId' | 'buildId'>,
-  erased: readonly string[],
-  bind: Bind,
-): string => `FROM audience_members
-WHERE build_id = ${bind('UUID', buildId)}
-  AND NOT ${isSuppressed('hem_number', suppressedPeople(organizationId, erased, bind))}`
 
 /** The members' rows as JSON objects, in order: the hem and the fields of a profile, null without one. */
 export async function readRows(

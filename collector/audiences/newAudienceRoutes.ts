@@ -8,6 +8,7 @@ import { ById, Clone, NewAudience, One, ProjectQuery, tags } from './audienceSch
 import { createAudience, lockAudiencesOf, readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { requireTopicsOf } from './requireTopics.ts'
+import { withNumbers } from './shownNumbers.ts'
 
 const path = '/api/v1/audiences'
 
@@ -46,7 +47,7 @@ export const newAudienceRoutes =
           )
           return readAudience(client, { organizationId: principal.organizationId, projectId }, id)
         })
-        return reply.code(201).send({ audience })
+        return reply.code(201).send({ audience: withNumbers(audience) })
       },
     )
 
@@ -90,7 +91,7 @@ export const newAudienceRoutes =
           )
           return readAudience(client, { organizationId: principal.organizationId, projectId }, id)
         })
-        return reply.code(201).send({ audience })
+        return reply.code(201).send({ audience: withNumbers(audience) })
       },
     )
   }

@@ -8,7 +8,7 @@ import { spansOfKeys } from '../billing/buildPart.ts'
 import { chargedMeta } from '../billing/chargedMeta.ts'
 import { admit, settle } from '../billing/chargedRequest.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-import { type Audience, readAudience } from './audiences.ts'
+import { readAudience, type StoredAudience } from './audiences.ts'
 import { findMembersOf } from './findMembers.ts'
 import { type Member, readRows } from './memberRows.ts'
 
@@ -16,7 +16,7 @@ import { type Member, readRows } from './memberRows.ts'
 export async function readPeopleAudience(
   postgres: Postgres,
   request: ProjectRequest & { readonly params: { readonly audience_id: string } },
-): Promise<{ audience: Audience; projectId: string }> {
+): Promise<{ audience: StoredAudience; projectId: string }> {
   const { organizationId } = request.principal
   const projectId = await audienceProjectOf(postgres, request, 'identity')
   const scope = { organizationId, projectId }

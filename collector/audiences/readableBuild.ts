@@ -1,6 +1,6 @@
 import { ApiError } from '../api/http/errors.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
-import type { Audience } from './audiences.ts'
+import type { StoredAudience } from './audiences.ts'
 
 /** A build whose members can be read. */
 export interface ReadableBuild {
@@ -17,7 +17,7 @@ const notReady = (message: string) => new ApiError(409, 'not_ready', message)
 /** Reads the served build of an audience. Throws 409 "not_ready". */
 export async function readServedBuild(
   client: Queryable,
-  { id, build_id }: Audience,
+  { id, build_id }: StoredAudience,
 ): Promise<ReadableBuild> {
   if (build_id === null) {
     throw notReady(

@@ -3,10 +3,11 @@ import { access } from '../api/access/recordAccess.ts'
 import { ApiError } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
-import { countMembers, readMembers } from './memberRows.ts'
+import { readMembers } from './memberRows.ts'
 import { pageOf, readChargedRows, readPeopleAudience } from './peoplePage.ts'
 import { readServedBuild } from './readableBuild.ts'
 import { describeRecords, pageSize, recordsRefusals } from './recordsSchemas.ts'
+import { readShownNumbers } from './shownNumbers.ts'
 
 /** Where the next page begins: after this key of this build, which had `count` records on the first page. */
 interface Place {
@@ -42,9 +43,13 @@ export const recordsRoute =
           signal: untilClosed(reply),
         })
 
-        const build = { organizationId, buildId }
         const stores = { queryExecutor, postgres }
-        const found = await readMembers(stores, { ...build, after, limit: limit + 1 })
+        const found = await readMembers(stores, {
+          organizationId,
+          buildId,
+          after,
+          limit: limit + 1,
+        })
         const members = found.slice(0, limit)
         const { rows, meta } = await readChargedRows({ billing, queryExecutor }, request, reply, {
           meter: audience.meter,
@@ -53,7 +58,9 @@ export const recordsRoute =
           members,
         })
 
-        const count = place?.count ?? (await countMembers(stores, build))
+        const count =
+          place?.count ??
+          (await readShownNumbers(stores, organizationId, [buildId])).get(buildId)!.count
         const next = found.length > limit && { buildId, after: members.at(-1)!.key, count }
         reply.type('application/json; charset=utf-8')
         return pageOf({ audience_id: audience.id, count, total: count }, rows, {

@@ -41,6 +41,13 @@ export interface Allowance {
   read(organizationId: string): Promise<AllowanceState>
 }
 
+/**
+ * Returns SQL of a free number of a build, list import or export run: null until the row's `numbers_from`, the time that
+ * takeForWork returned. Example: `freeNumber('rows_matched', 'list_imports')`.
+ */
+export const freeNumber = (number: string, row: string): string =>
+  `CASE WHEN ${row}.numbers_from <= now() THEN ${number} END`
+
 interface AllowanceState {
   readonly per_day: number
   readonly left: number

@@ -16,41 +16,46 @@
 -- p12 Int64 = 1789041615000
 -- p13 String = "00000000-0000-4000-8000-000000000006"
 
-INSERT INTO audience_members (build_id, organization_id, key, company_domain, hem_number)
-SELECT {p0:UUID}, {p1:UUID}, toInt64(rowNumberInAllBlocks() + 1), member, 0
+INSERT INTO audience_members (build_id, organization_id, key, company_domain, hem_number, bucket)
+SELECT {p0:UUID}, {p1:UUID}, toInt64(rowNumberInAllBlocks() + 1), member, 0, bucket
 FROM (
-  SELECT member FROM (
-    SELECT one AS member, groupBitOr(bits) AS met
+  SELECT member, bucket FROM (
+    SELECT one AS member, groupBitOr(bits) AS met, max(interest) AS bucket
     FROM (
-      SELECT member AS one, bits
+      SELECT member AS one, bits, bucket AS interest
       FROM (
-        SELECT company AS member, bitShiftLeft(toUInt64(ifNull(sum(events_1) >= {p4:UInt32}, false)), 1) AS bits
-        FROM (SELECT _hem_number, assumeNotNull(company_domain) AS company FROM (SELECT arrayJoin(arrayFilter(held -> dictGetOrDefault('person_by_hem', 'profile_number', tuple(held), held) = reinterpretAsUInt256(unhex(hem)), dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))) AS _hem_number, company_domain FROM profiles FINAL WHERE company_domain != '')) AS work
-        INNER JOIN (
-          SELECT dictGetOrDefault('identity_by_cookie_lately', 'hem_number', (organization_id, cookie_id), dictGetOrDefault('identity_by_cookie', 'hem_number', (organization_id, cookie_id), dictGet('identity_by_cookie', 'hem_number', (toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)))) AS hem_number, events_1
-          FROM (
-            SELECT {p5:UUID} AS organization_id, cookie_id, sumIf(events, leaf_id = {p3:UUID} AND day >= toDate({p2:String})) AS events_1
+        SELECT member, bits, toUInt8(0) AS bucket FROM (
+          SELECT company AS member, bitShiftLeft(toUInt64(ifNull(sum(events_1) >= {p4:UInt32}, false)), 1) AS bits
+          FROM (SELECT _hem_number, assumeNotNull(company_domain) AS company FROM (SELECT arrayJoin(arrayFilter(held -> dictGetOrDefault('person_by_hem', 'profile_number', tuple(held), held) = reinterpretAsUInt256(unhex(hem)), dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))) AS _hem_number, company_domain FROM profiles FINAL WHERE company_domain != '')) AS work
+          INNER JOIN (
+            SELECT dictGetOrDefault('identity_by_cookie_lately', 'hem_number', (organization_id, cookie_id), dictGetOrDefault('identity_by_cookie', 'hem_number', (organization_id, cookie_id), dictGet('identity_by_cookie', 'hem_number', (toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)))) AS hem_number, events_1
             FROM (
-              SELECT leaf_id, day, cookie_id, events FROM audience_leaf_days
-              WHERE leaf_id IN {p9:Array(UUID)} AND ((leaf_id, day, run_id) IN arrayZip({p6:Array(UUID)}, {p7:Array(Date)}, {p8:Array(UUID)}))
+              SELECT {p5:UUID} AS organization_id, cookie_id, sumIf(events, leaf_id = {p3:UUID} AND day >= toDate({p2:String})) AS events_1
+              FROM (
+                SELECT leaf_id, day, cookie_id, events FROM audience_leaf_days
+                WHERE leaf_id IN {p9:Array(UUID)} AND ((leaf_id, day, run_id) IN arrayZip({p6:Array(UUID)}, {p7:Array(Date)}, {p8:Array(UUID)}))
+              )
+              GROUP BY cookie_id
             )
-            GROUP BY cookie_id
-          )
-          WHERE hem_number != 0
-        ) AS seen ON work._hem_number = seen.hem_number
-        GROUP BY member
-        HAVING bits != 0
+            WHERE hem_number != 0
+          ) AS seen ON work._hem_number = seen.hem_number
+          GROUP BY member
+          HAVING bits != 0
+        )
         UNION ALL
-        SELECT assumeNotNull(company_domain) AS member, bitShiftLeft(toUInt64(ifNull((job_title LIKE {p10:String}), false)), 0) AS bits
-        FROM profiles FINAL
-        WHERE company_domain != ''
-          AND ((job_title LIKE {p10:String}))
-          AND toString(hem) NOT IN (SELECT lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))))) AS hem FROM active_opt_outs WHERE hem != '' AND organization_id IN ({p11:UUID}, toUUID('00000000-0000-0000-0000-000000000000')))
+        SELECT member, bits, toUInt8(0) AS bucket FROM (
+          SELECT assumeNotNull(company_domain) AS member, bitShiftLeft(toUInt64(ifNull((job_title LIKE {p10:String}), false)), 0) AS bits
+          FROM profiles FINAL
+          WHERE company_domain != ''
+            AND ((job_title LIKE {p10:String}))
+            AND toString(hem) NOT IN (SELECT lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))))) AS hem FROM active_opt_outs AS opt_out WHERE opt_out.hem != '' AND organization_id IN ({p11:UUID}, toUUID('00000000-0000-0000-0000-000000000000')))
+        )
       )
     )
     WHERE one != ''
     GROUP BY one
-    HAVING ((bitTest(met, 0) OR bitTest(met, 1)))
+    HAVING met != 0
+      AND ((bitTest(met, 0) OR bitTest(met, 1)))
   )
   ORDER BY member
 )

@@ -16,34 +16,37 @@
 -- p12 Int64 = 1789041615000
 -- p13 String = "00000000-0000-4000-8000-000000000006"
 
-INSERT INTO audience_members (build_id, organization_id, key, hem_number, company_domain)
-SELECT {p0:UUID}, {p1:UUID}, toInt64(rowNumberInAllBlocks() + 1), member, ''
+INSERT INTO audience_members (build_id, organization_id, key, hem_number, company_domain, bucket)
+SELECT {p0:UUID}, {p1:UUID}, toInt64(rowNumberInAllBlocks() + 1), member, '', bucket
 FROM (
-  SELECT member FROM (
-    SELECT one AS member, groupBitOr(bits) AS met
+  SELECT member, bucket FROM (
+    SELECT one AS member, groupBitOr(bits) AS met, max(interest) AS bucket
     FROM (
-      SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(member), member) AS one, bits
+      SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(member), member) AS one, bits, bucket AS interest
       FROM (
-        SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(hem_number), hem_number) AS member, bitShiftLeft(toUInt64(ifNull(sum(events_0) >= {p4:UInt32}, false)), 0) AS bits
-        FROM (
-          SELECT dictGetOrDefault('identity_by_cookie_lately', 'hem_number', (organization_id, cookie_id), dictGetOrDefault('identity_by_cookie', 'hem_number', (organization_id, cookie_id), dictGet('identity_by_cookie', 'hem_number', (toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)))) AS hem_number, events_0
+        SELECT member, bits, toUInt8(0) AS bucket FROM (
+          SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(hem_number), hem_number) AS member, bitShiftLeft(toUInt64(ifNull(sum(events_0) >= {p4:UInt32}, false)), 0) AS bits
           FROM (
-            SELECT {p5:UUID} AS organization_id, cookie_id, sumIf(events, leaf_id = {p3:UUID} AND day >= toDate({p2:String})) AS events_0
+            SELECT dictGetOrDefault('identity_by_cookie_lately', 'hem_number', (organization_id, cookie_id), dictGetOrDefault('identity_by_cookie', 'hem_number', (organization_id, cookie_id), dictGet('identity_by_cookie', 'hem_number', (toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)))) AS hem_number, events_0
             FROM (
-              SELECT leaf_id, day, cookie_id, events FROM audience_leaf_days
-              WHERE leaf_id IN {p9:Array(UUID)} AND ((leaf_id, day, run_id) IN arrayZip({p6:Array(UUID)}, {p7:Array(Date)}, {p8:Array(UUID)}))
+              SELECT {p5:UUID} AS organization_id, cookie_id, sumIf(events, leaf_id = {p3:UUID} AND day >= toDate({p2:String})) AS events_0
+              FROM (
+                SELECT leaf_id, day, cookie_id, events FROM audience_leaf_days
+                WHERE leaf_id IN {p9:Array(UUID)} AND ((leaf_id, day, run_id) IN arrayZip({p6:Array(UUID)}, {p7:Array(Date)}, {p8:Array(UUID)}))
+              )
+              GROUP BY cookie_id
             )
-            GROUP BY cookie_id
+            WHERE hem_number != 0
           )
-          WHERE hem_number != 0
+          GROUP BY member
+          HAVING bits != 0
         )
-        GROUP BY member
-        HAVING bits != 0
       )
     )
-    WHERE one != 0 AND NOT dictGetOrDefault('person_by_hem', 'person_number', tuple(one), one) IN (SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(hem_number), hem_number) FROM (SELECT reinterpretAsUInt256(unhex(hem)) AS hem_number FROM (SELECT lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))))) AS hem FROM active_opt_outs WHERE hem != '' AND organization_id IN ({p10:UUID}, toUUID('00000000-0000-0000-0000-000000000000')) UNION ALL SELECT arrayJoin({p11:Array(String)}) AS hem)))
+    WHERE one != 0 AND NOT dictGetOrDefault('person_by_hem', 'person_number', tuple(one), one) IN (SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(hem_number), hem_number) FROM (SELECT reinterpretAsUInt256(unhex(hem)) AS hem_number FROM (SELECT lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))))) AS hem FROM active_opt_outs AS opt_out WHERE opt_out.hem != '' AND organization_id IN ({p10:UUID}, toUUID('00000000-0000-0000-0000-000000000000')) UNION ALL SELECT arrayJoin({p11:Array(String)}) AS hem)))
     GROUP BY one
-    HAVING (bitTest(met, 0))
+    HAVING met != 0
+      AND (bitTest(met, 0))
   )
   ORDER BY reinterpretAsFixedString(member)
 )

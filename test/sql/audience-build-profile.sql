@@ -9,22 +9,25 @@
 -- p5 Int64 = 1789041615000
 -- p6 String = "00000000-0000-4000-8000-000000000006"
 
-INSERT INTO audience_members (build_id, organization_id, key, hem_number, company_domain)
-SELECT {p0:UUID}, {p1:UUID}, toInt64(rowNumberInAllBlocks() + 1), member, ''
+INSERT INTO audience_members (build_id, organization_id, key, hem_number, company_domain, bucket)
+SELECT {p0:UUID}, {p1:UUID}, toInt64(rowNumberInAllBlocks() + 1), member, '', bucket
 FROM (
-  SELECT member FROM (
-    SELECT one AS member, groupBitOr(bits) AS met
+  SELECT member, bucket FROM (
+    SELECT one AS member, groupBitOr(bits) AS met, max(interest) AS bucket
     FROM (
-      SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(member), member) AS one, bits
+      SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(member), member) AS one, bits, bucket AS interest
       FROM (
-        SELECT reinterpretAsUInt256(unhex(hem)) AS member, bitShiftLeft(toUInt64(ifNull((job_title LIKE {p2:String}), false)), 0) AS bits
-        FROM profiles FINAL
-        WHERE ((job_title LIKE {p2:String}))
+        SELECT member, bits, toUInt8(0) AS bucket FROM (
+          SELECT reinterpretAsUInt256(unhex(hem)) AS member, bitShiftLeft(toUInt64(ifNull((job_title LIKE {p2:String}), false)), 0) AS bits
+          FROM profiles FINAL
+          WHERE ((job_title LIKE {p2:String}))
+        )
       )
     )
-    WHERE one != 0 AND NOT dictGetOrDefault('person_by_hem', 'person_number', tuple(one), one) IN (SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(hem_number), hem_number) FROM (SELECT reinterpretAsUInt256(unhex(hem)) AS hem_number FROM (SELECT lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))))) AS hem FROM active_opt_outs WHERE hem != '' AND organization_id IN ({p3:UUID}, toUUID('00000000-0000-0000-0000-000000000000')) UNION ALL SELECT arrayJoin({p4:Array(String)}) AS hem)))
+    WHERE one != 0 AND NOT dictGetOrDefault('person_by_hem', 'person_number', tuple(one), one) IN (SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(hem_number), hem_number) FROM (SELECT reinterpretAsUInt256(unhex(hem)) AS hem_number FROM (SELECT lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))))) AS hem FROM active_opt_outs AS opt_out WHERE opt_out.hem != '' AND organization_id IN ({p3:UUID}, toUUID('00000000-0000-0000-0000-000000000000')) UNION ALL SELECT arrayJoin({p4:Array(String)}) AS hem)))
     GROUP BY one
-    HAVING (bitTest(met, 0))
+    HAVING met != 0
+      AND (bitTest(met, 0))
   )
   ORDER BY reinterpretAsFixedString(member)
 )

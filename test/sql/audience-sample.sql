@@ -20,46 +20,51 @@
 
 SELECT count() AS count, groupArraySorted(25)((sipHash64(member, {p0:String}) AS place, lower(hex(reinterpretAsFixedString(member))) AS id)::Tuple(place UInt64, id String)).id AS members
 FROM (
-  SELECT member FROM (
-    SELECT one AS member, groupBitOr(bits) AS met
+  SELECT member, bucket FROM (
+    SELECT one AS member, groupBitOr(bits) AS met, max(interest) AS bucket
     FROM (
-      SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(member), member) AS one, bits
+      SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(member), member) AS one, bits, bucket AS interest
       FROM (
-        SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(hem_number), hem_number) AS member, bitShiftLeft(toUInt64(ifNull(sum(events_1) >= {p3:UInt32}, false)), 1) AS bits
-        FROM (
-          SELECT dictGetOrDefault('identity_by_cookie_lately', 'hem_number', (organization_id, cookie_id), dictGetOrDefault('identity_by_cookie', 'hem_number', (organization_id, cookie_id), dictGet('identity_by_cookie', 'hem_number', (toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)))) AS hem_number, events_1
+        SELECT member, bits, toUInt8(0) AS bucket FROM (
+          SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(hem_number), hem_number) AS member, bitShiftLeft(toUInt64(ifNull(sum(events_1) >= {p3:UInt32}, false)), 1) AS bits
           FROM (
-            SELECT {p4:UUID} AS organization_id, cookie_id, sumIf(events, leaf_id = {p2:UUID} AND day >= toDate({p1:String})) AS events_1
+            SELECT dictGetOrDefault('identity_by_cookie_lately', 'hem_number', (organization_id, cookie_id), dictGetOrDefault('identity_by_cookie', 'hem_number', (organization_id, cookie_id), dictGet('identity_by_cookie', 'hem_number', (toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)))) AS hem_number, events_1
             FROM (
-              SELECT leaf_id, toDate(day_number) AS day, cookie_id, events
+              SELECT {p4:UUID} AS organization_id, cookie_id, sumIf(events, leaf_id = {p2:UUID} AND day >= toDate({p1:String})) AS events_1
               FROM (
-                SELECT cookie_id, toUInt16(intDiv(ts_millis, 86400000)) AS day_number, [count()] AS counts
-                FROM events
-                WHERE organization_id = {p5:UUID} AND project_id = {p10:UUID}
-                  AND ts_millis >= {p11:Int64} AND ts_millis < {p12:Int64}
+                SELECT leaf_id, toDate(day_number) AS day, cookie_id, events
+                FROM (
+                  SELECT cookie_id, toUInt16(intDiv(ts_millis, 86400000)) AS day_number, [count()] AS counts
+                  FROM events
+                  WHERE organization_id = {p5:UUID} AND project_id = {p10:UUID}
+                    AND ts_millis >= {p11:Int64} AND ts_millis < {p12:Int64}
 
 
-                  AND ((source = {p6:String} AND event_type = {p7:String} AND page_path = {p8:String}))
-                GROUP BY cookie_id, day_number
+                    AND ((source = {p6:String} AND event_type = {p7:String} AND page_path = {p8:String}))
+                  GROUP BY cookie_id, day_number
+                )
+                ARRAY JOIN [{p9:UUID}] AS leaf_id, counts AS events
+                WHERE events > 0
               )
-              ARRAY JOIN [{p9:UUID}] AS leaf_id, counts AS events
-              WHERE events > 0
+              GROUP BY cookie_id
             )
-            GROUP BY cookie_id
+            WHERE hem_number != 0
           )
-          WHERE hem_number != 0
+          GROUP BY member
+          HAVING bits != 0
         )
-        GROUP BY member
-        HAVING bits != 0
         UNION ALL
-        SELECT reinterpretAsUInt256(unhex(hem)) AS member, bitShiftLeft(toUInt64(ifNull((job_title LIKE {p13:String}), false)), 0) AS bits
-        FROM profiles FINAL
-        WHERE ((job_title LIKE {p13:String}))
+        SELECT member, bits, toUInt8(0) AS bucket FROM (
+          SELECT reinterpretAsUInt256(unhex(hem)) AS member, bitShiftLeft(toUInt64(ifNull((job_title LIKE {p13:String}), false)), 0) AS bits
+          FROM profiles FINAL
+          WHERE ((job_title LIKE {p13:String}))
+        )
       )
     )
-    WHERE one != 0 AND NOT dictGetOrDefault('person_by_hem', 'person_number', tuple(one), one) IN (SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(hem_number), hem_number) FROM (SELECT reinterpretAsUInt256(unhex(hem)) AS hem_number FROM (SELECT lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))))) AS hem FROM active_opt_outs WHERE hem != '' AND organization_id IN ({p14:UUID}, toUUID('00000000-0000-0000-0000-000000000000')) UNION ALL SELECT arrayJoin({p15:Array(String)}) AS hem)))
+    WHERE one != 0 AND NOT dictGetOrDefault('person_by_hem', 'person_number', tuple(one), one) IN (SELECT dictGetOrDefault('person_by_hem', 'person_number', tuple(hem_number), hem_number) FROM (SELECT reinterpretAsUInt256(unhex(hem)) AS hem_number FROM (SELECT lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))))) AS hem FROM active_opt_outs AS opt_out WHERE opt_out.hem != '' AND organization_id IN ({p14:UUID}, toUUID('00000000-0000-0000-0000-000000000000')) UNION ALL SELECT arrayJoin({p15:Array(String)}) AS hem)))
     GROUP BY one
-    HAVING ((bitTest(met, 0) AND bitTest(met, 1)))
+    HAVING met != 0
+      AND ((bitTest(met, 0) AND bitTest(met, 1)))
   )
   ORDER BY reinterpretAsFixedString(member)
 )

@@ -12,7 +12,7 @@ SELECT person_key, hem_text FROM (
   FROM profiles FINAL
   WHERE job_title LIKE {p0:String}
     AND company_domain = {p1:String}
-    AND toString(hem) NOT IN (SELECT lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))))) AS hem FROM active_opt_outs WHERE hem != '' AND organization_id IN ({p2:UUID}, toUUID('00000000-0000-0000-0000-000000000000')))
+    AND toString(hem) NOT IN (SELECT lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault('person_by_hem', 'hems', tuple(reinterpretAsUInt256(unhex(hem))), [reinterpretAsUInt256(unhex(hem))]))))) AS hem FROM active_opt_outs AS opt_out WHERE opt_out.hem != '' AND organization_id IN ({p2:UUID}, toUUID('00000000-0000-0000-0000-000000000000')))
   ORDER BY person_key, updated_at DESC, hem
   LIMIT 1 BY person_key
 )

@@ -25,6 +25,7 @@ import { newMembersQuery } from '../../collector/audiences/lists/import/countRow
 import { itemsQuery, plainLinesQuery } from '../../collector/audiences/lists/import/linesQuery.ts'
 import type { Kind } from '../../collector/audiences/lists/kinds.ts'
 import { sampleQuery } from '../../collector/audiences/sample/sampleQuery.ts'
+import { shownNumbersQuery } from '../../collector/audiences/shownNumbers.ts'
 import { contactQuery } from '../../collector/events/contact/contactQuery.ts'
 import { readContactBody } from '../../collector/events/contact/contactRequest.ts'
 import {
@@ -405,6 +406,10 @@ const requests: Readonly<Record<string, Typical>> = {
     include: { any: [engineers, pricing] },
   }),
   'audience-sample': sample({ entity: 'people', include: { all: [engineers, pricing] } }),
+  'audience-numbers': {
+    request: `GET /api/v1/audiences/${audienceId}`,
+    query: shownNumbersQuery({ organizationId, buildIds: [buildId], erased }),
+  },
   'intent-topic-people': topicPage('people', { topics, match: 'all', min_score: 50 }),
   'intent-topic-people-filtered': topicPage('people', {
     topics,

@@ -91,7 +91,7 @@ export const runActionRoutes =
           tags,
           operationId: 'retryExportRun',
           summary: 'Retry the failed records of a run',
-          description: `Requires the project admin role. Starts a run with only the failed records, from the same build. Charged records are not charged again. Returns 409 while a run is in progress, or if no record failed.${testKeys}`,
+          description: `Requires the project admin role. Starts a run with only the failed records, from the same build. Records that were charged on the same UTC day are free. Returns 409 while a run is in progress, or if no record failed.${testKeys}`,
           params: RunById,
           querystring: ProjectQuery,
           response: { 201: OneRun },

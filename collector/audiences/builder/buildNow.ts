@@ -1,14 +1,11 @@
 import { clickhouseOf, type EventStores } from '../../events/query/eventStores.ts'
-import { erasedHems } from '../../events/query/profiles/suppressedPeople.ts'
-import { dayMs } from '../../events/query/window/window.ts'
 import { type Lease, withLease } from '../../platform/postgres/lease.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { beginBuild, completeBuild, noteProgress } from '../builds.ts'
 import { parseDefinition } from '../definition/parse.ts'
 import { countEvents } from './countEvents.ts'
 import { insertMembers } from './insertMembers.ts'
-import { interestPlanOf } from './intentMatchesQuery.ts'
-import { countBuckets, countMembers, noBuckets } from './storedMembers.ts'
+import { countStored } from './storedMembers.ts'
 import { isPredictive } from './usedObjects.ts'
 
 /** The assumed share of counting events in a build's progress. */
@@ -30,7 +27,7 @@ const countingShare = 0.7
  * 2. countEvents counts events that match each event leaf, by day and cookie ▶ audience_leaf_days. If the build has
  * failed or was deleted meanwhile, buildNow ends here.
  * 3. insertMembers stores the members ▶ audience_members.
- * 4. countMembers checks that keys are 1, 2, 3, …; countBuckets counts the members by strength of interest.
+ * 4. countStored checks that keys are 1, 2, 3, …
  * 5. completeBuild sets the status `completed`; the audience serves this build.
  *
  * Resolves with the number of members, or undefined if the build is already completed, failed or deleted.
@@ -60,19 +57,10 @@ async function buildWith(
   )
   if (!(await isUnfinished(postgres, buildId))) return undefined
   const { inputs, usedBuilds } = await insertMembers(deps, lease, build, parsed)
-  const count = await countMembers(clickhouse, buildId)
-  const interest = interestPlanOf({
-    ...build,
-    parsed,
-    today: Math.floor(build.asOfMs / dayMs),
-    erased: await erasedHems(postgres, build.organizationId),
-  })
+  const count = await countStored(clickhouse, buildId)
   const completed = {
     count,
     inputs,
-    bucketCounts: interest
-      ? await countBuckets(clickhouse, parsed.entity, buildId, interest)
-      : noBuckets,
     isPredictive: await isPredictive(postgres, parsed, usedBuilds),
   }
   await lease.inTransaction((client) => completeBuild(client, buildId, completed))

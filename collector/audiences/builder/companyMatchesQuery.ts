@@ -2,12 +2,11 @@ import { companyFields } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { companyDomains, peopleWhere } from '../../identity/store/profileSql.ts'
 import { eventSums } from './eventSums.ts'
-import { intentMatchesOfCompanies } from './intentMatchesQuery.ts'
 import { audienceMatchesQueries, listMatchesQueries } from './membershipMatchesQuery.ts'
 import { bitOf, type MembersPlan, profileBits } from './membersPlan.ts'
 
 /**
- * Returns the companies of each source: SELECTs of `member`, the domain, and `bits`, the matched leaves.
+ * Returns the companies of each source except intent: SELECTs of `member`, the domain, and `bits`, the matched leaves.
  * Events are those of all employees. A field of the company is read from the companies, or from its people's
  * profiles if companies do not contain it. A field of a person matches if it matches any employee.
  */
@@ -26,7 +25,6 @@ HAVING bits != 0`,
         ]
       : []),
     ...profileMatchesQueries(plan, bind),
-    ...intentMatchesOfCompanies(plan, bind),
     ...audienceMatchesQueries(plan, 'company_domain', bind),
     ...listMatchesQueries(plan, bind),
   ]

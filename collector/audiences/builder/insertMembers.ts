@@ -68,7 +68,7 @@ export async function insertMembers(
 
 /**
  * Returns the statement that stores the members of a build, if it begins before `deadlineMs`. `select` returns SQL of
- * `member`, in the order of the build. ClickHouse numbers the sorted rows while they are one stream, so the keys follow
+ * `member` and `bucket`, in the order of the build. ClickHouse numbers the sorted rows while they are one stream, so the keys follow
  * the order of the subquery. Pages and parts of a file read adjacent profiles only in this order.
  */
 export function membersInsert(
@@ -82,8 +82,8 @@ export function membersInsert(
     parsed.entity === 'people' ? ['hem_number', 'company_domain'] : ['company_domain', 'hem_number']
   const nothing = parsed.entity === 'people' ? "''" : '0'
   return {
-    sql: `INSERT INTO audience_members (build_id, organization_id, key, ${column}, ${otherColumn})
-SELECT ${bind('UUID', buildId)}, ${bind('UUID', organizationId)}, toInt64(rowNumberInAllBlocks() + 1), member, ${nothing}
+    sql: `INSERT INTO audience_members (build_id, organization_id, key, ${column}, ${otherColumn}, bucket)
+SELECT ${bind('UUID', buildId)}, ${bind('UUID', organizationId)}, toInt64(rowNumberInAllBlocks() + 1), member, ${nothing}, bucket
 FROM (
 ${select(bind)}
 )
@@ -94,7 +94,7 @@ ${stepSettings}, log_comment = ${bind('String', buildId)}`,
 }
 
 /**
- * Returns SQL of `member`, in the order of a build: members of an earlier build, and those changed people who
+ * Returns SQL of `member` and `bucket`, in the order of a build: members of an earlier build, and those changed people who
  * match now.
  */
 function incrementalSelect(
@@ -107,8 +107,8 @@ function incrementalSelect(
   const cookies = cookiesWhere(plan.organizationId, hemCondition(among, bind)!, bind)
   const eventCounts = (bind: Bind) =>
     `${countedEventsSelect(counted, bind)} AND cookie_id IN (${cookies})`
-  return `SELECT member FROM (
-SELECT hem_number AS member FROM audience_members
+  return `SELECT member, bucket FROM (
+SELECT hem_number AS member, bucket FROM audience_members
 WHERE build_id = ${bind('UUID', buildId)} AND hem_number NOT IN (${changed(bind)})
 UNION ALL
 ${membersSelect({ ...among, eventCounts }, bind)}

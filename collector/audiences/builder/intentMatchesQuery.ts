@@ -6,8 +6,15 @@ import type { InterestPlan } from '../signals/interestPlan.ts'
 import { companyInterest, peopleInterest } from '../signals/interestQuery.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 
-/** Returns SQL of the intent leaves that people match, by any of their addresses. */
-export function intentMatchesOfPeople(plan: MembersPlan, bind: Bind): string[] {
+/** The lowest scores of the buckets medium and high: one and three full signals without a baseline. */
+const mediumFrom = 50
+const highFrom = 75
+
+/**
+ * Returns SQL of everybody with interest in the topics of the intent leaves. It has `member`, the `bits` of the matched
+ * leaves, which may be none, and `bucket` by the highest score. People match by any of their addresses.
+ */
+export function intentMatchesQueries(plan: MembersPlan, bind: Bind): string[] {
   const interest = interestPlanOf(plan)
   if (!interest) return []
   const hems =
@@ -15,40 +22,23 @@ export function intentMatchesOfPeople(plan: MembersPlan, bind: Bind): string[] {
       ? undefined
       : `SELECT arrayJoin(${hemsOfPerson(hemAsNumber(bind('String', plan.hem)))}) AS hem_number`
   return [
-    `SELECT member, ${bitsOf(plan, bind)} AS bits
+    `SELECT member, ${bitsOf(plan, bind)} AS bits,
+  toUInt8(1 + (max(score) >= ${mediumFrom}) + (max(score) >= ${highFrom})) AS bucket
 FROM (
-${peopleInterest(interest, bind, hems)}
+${plan.parsed.entity === 'people' ? peopleInterest(interest, bind, hems) : companyInterest(interest, bind)}
 )
-GROUP BY member
-HAVING bits != 0`,
-  ]
-}
-
-/** Returns SQL of the intent leaves that companies match. */
-export function intentMatchesOfCompanies(plan: MembersPlan, bind: Bind): string[] {
-  const interest = interestPlanOf(plan)
-  if (!interest) return []
-  return [
-    `SELECT member, ${bitsOf(plan, bind)} AS bits
-FROM (
-${companyInterest(interest, bind)}
-)
-GROUP BY member
-HAVING bits != 0`,
+GROUP BY member`,
   ]
 }
 
 /** Returns the interest that the intent leaves read together; null without intent leaves. */
-export function interestPlanOf({
+function interestPlanOf({
   parsed,
   organizationId,
   today,
   intentWindowDays,
   erased,
-}: Pick<
-  MembersPlan,
-  'parsed' | 'organizationId' | 'today' | 'intentWindowDays' | 'erased'
->): InterestPlan | null {
+}: MembersPlan): InterestPlan | null {
   const leaves = leavesOf(parsed, 'intent')
   if (leaves.length === 0) return null
   const topics = [...new Set(leaves.flatMap(({ leaf }) => leaf.topics))]

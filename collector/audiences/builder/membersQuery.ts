@@ -4,49 +4,54 @@ import { isSuppressed, suppressedPeople } from '../../events/query/profiles/supp
 import { personOf } from '../../identity/store/personSql.ts'
 import type { Parsed, Tree } from '../definition/definition.ts'
 import { companyMatchesQueries } from './companyMatchesQuery.ts'
+import { intentMatchesQueries } from './intentMatchesQuery.ts'
 import type { MembersPlan } from './membersPlan.ts'
 import { peopleMatchesQueries } from './peopleMatchesQuery.ts'
 
 /**
- * SQL: `member` (the person's main hem number, or the company's domain) and `met`, the leaves that the member
- * matches. It has a row for each member that matches at least one. A leaf is one bit of `met`. Every source
- * (events, profiles, intent, audiences, lists) selects `member` and `bits` for its members, and one GROUP BY
- * combines the bits. A person matches a leaf by any of their addresses, and by the events of all their
- * addresses together.
+ * SQL: `member`, `met` and `bucket`. A member is the person's main hem number, or the company's domain. `met` has the
+ * leaves that the member matches, and `bucket` the strength of interest in the topics of intent leaves. It has a row for each member that matches
+ * at least one leaf. A leaf is one bit of `met`. Every source (events, profiles, intent, audiences, lists) selects
+ * `member`, `bits` and `bucket` for its members, and one GROUP BY combines them. A person matches a leaf by any of their
+ * addresses, and by the events of all their addresses together.
  */
 export function leafMatchesSelect(plan: MembersPlan, bind: Bind): string {
   const matches =
     plan.parsed.entity === 'people'
       ? peopleMatchesQueries(plan, bind)
       : companyMatchesQueries(plan, bind)
-  return `SELECT one AS member, groupBitOr(bits) AS met
+  const sources = [
+    ...matches.map((select) => `SELECT member, bits, toUInt8(0) AS bucket FROM (\n${select}\n)`),
+    ...intentMatchesQueries(plan, bind),
+  ]
+  return `SELECT one AS member, groupBitOr(bits) AS met, max(interest) AS bucket
 FROM (
-SELECT ${plan.parsed.entity === 'people' ? personOf('member') : 'member'} AS one, bits
+SELECT ${plan.parsed.entity === 'people' ? personOf('member') : 'member'} AS one, bits, bucket AS interest
 FROM (
-${matches.join('\nUNION ALL\n')}
+${sources.join('\nUNION ALL\n')}
 )
 )
 WHERE ${memberConditions(plan, bind).join(' AND ')}
-GROUP BY one`
+GROUP BY one
+HAVING met != 0`
 }
 
 /**
- * Returns SQL of all members that match the definition, with their matched leaves: `member`, `met`. HAVING
- * contains the tree.
+ * Returns SQL of all members that match the definition, as leafMatchesSelect. HAVING contains the tree.
  */
 function matchingSelect(plan: MembersPlan, bind: Bind): string {
   return `${leafMatchesSelect(plan, bind)}
-HAVING ${matchesTree(plan.parsed, 'met')}`
+  AND ${matchesTree(plan.parsed, 'met')}`
 }
 
-/** Returns SQL of all members that match the definition, as one column `member` in the order of a build. */
+/** Returns SQL of all members that match the definition, as `member` and `bucket`, in the order of a build. */
 export function membersSelect(plan: MembersPlan, bind: Bind): string {
   const { limit } = plan.parsed
   const members = matchingSelect(plan, bind)
   // A hash selects the members within the limit, so every build selects the same ones.
   const cut =
     limit === null ? '' : `\nORDER BY sipHash64(member), member LIMIT ${bind('UInt64', limit)}`
-  return `SELECT member FROM (\n${members}${cut}\n)\nORDER BY ${orderOf(plan)}`
+  return `SELECT member, bucket FROM (\n${members}${cut}\n)\nORDER BY ${orderOf(plan)}`
 }
 
 /**

@@ -3,12 +3,11 @@ import type { Bind } from '../../events/query/bind.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import { profilesWhere } from '../../identity/store/profileSql.ts'
 import { eventSums } from './eventSums.ts'
-import { intentMatchesOfPeople } from './intentMatchesQuery.ts'
 import { audienceMatchesQueries, listMatchesQueries } from './membershipMatchesQuery.ts'
 import { bitOf, hemCondition, type MembersPlan, profileBits } from './membersPlan.ts'
 
 /**
- * Returns the people of each source: SELECTs of `member`, a hem number of the person, and `bits`, the matched
+ * Returns the people of each source except intent: SELECTs of `member`, a hem number of the person, and `bits`, the matched
  * leaves.
  */
 export function peopleMatchesQueries(plan: MembersPlan, bind: Bind): string[] {
@@ -25,7 +24,6 @@ HAVING bits != 0`,
         ]
       : []),
     ...profileMatchesQueries(plan, bind),
-    ...intentMatchesOfPeople(plan, bind),
     ...audienceMatchesQueries(plan, 'hem_number', bind),
     ...listMatchesQueries(plan, bind),
   ]

@@ -200,7 +200,7 @@ describe('a change', () => {
         ...change,
         status: 'pending',
         build_id: built,
-        count: 7,
+        count: 0,
       })
       expect(await buildsOf(id)).toHaveLength(2)
       // One that waits becomes the newest.
@@ -667,7 +667,7 @@ const buildsOf = async (
 async function pretendBuilt(audienceId: string): Promise<string> {
   const { build_id } = (await buildsOf(audienceId))[0]!
   await service.postgres.query(
-    `UPDATE audience_builds SET status = 'completed', count = 7, completed_at = now() WHERE build_id = $1`,
+    `UPDATE audience_builds SET status = 'completed', count = 0, completed_at = now() WHERE build_id = $1`,
     [build_id],
   )
   await service.postgres.query(

@@ -1,17 +1,25 @@
-/** Free numbers are exact: a sample and a build count the records that reading all members then charges. */
+/**
+ * Free numbers are exact: a sample, a build and an import count the records that the reads then charge.
+ * `FREE_NUMBERS_RUNS` and `FREE_NUMBERS_SEED` set the number of random definitions and their seed.
+ */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { audienceQueues } from '../../../collector/audiences/audienceJobs.ts'
-import { requestErasure } from '../../../collector/identity/privacy/erasures.ts'
-import { addOptOut, syncToClickHouse } from '../../../collector/identity/privacy/optOuts.ts'
+import { writeFile } from '../../../collector/audiences/files/writeFile.ts'
+import { carryOutErasures, requestErasure } from '../../../collector/identity/privacy/erasures.ts'
+import {
+  addOptOut,
+  removeOptOut,
+  syncToClickHouse,
+} from '../../../collector/identity/privacy/optOuts.ts'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { hemOf } from '../../../collector/platform/hem.ts'
 import { organizationId, projectId } from '../events/harness.ts'
 import { goOn, hemOf as hemOfHistory, newHistory } from './histories.ts'
 import { openIntent, topics } from './intent/harness.ts'
 import { importInto } from './lists/harness.ts'
-import { definitionOf, type Node } from './randomDefinitions.ts'
+import { definitionOf } from './randomDefinitions.ts'
 
 const definitions = Number(process.env.FREE_NUMBERS_RUNS ?? 12)
 const clock = { now: Date.now() }
@@ -37,25 +45,58 @@ const ours: Owner = { organizationId, projectId }
 async function ask({ organizationId, projectId }: Owner, path: string, payload?: object) {
   const answer = await it.app.inject({
     method: payload ? 'POST' : 'GET',
-    url: `/api/v1/audiences${path}`,
+    url: `/api/v1/${path}`,
     headers: { 'x-organization': organizationId, 'x-project-id': projectId },
     ...(payload && { payload }),
   })
   return { status: answer.statusCode, body: answer.json() }
 }
 
-/** Reads all records of an audience, page by page, and returns what they charged. */
-async function chargeOfAll(owner: Owner, audienceId: string): Promise<number> {
-  let charged = 0
+/** Reads all records of an audience, page by page. Returns the charge, the number of rows and the total in the answers. */
+async function readAll(owner: Owner, audienceId: string) {
+  const read = { charged: 0, rows: 0, total: 0 }
   for (let cursor = ''; ; ) {
-    const { body } = await ask(owner, `/${audienceId}/records?page_size=5${cursor}`)
-    charged += body.meta.charged
-    if (!body.next_cursor) return charged
+    const { body } = await ask(owner, `audiences/${audienceId}/records?page_size=5${cursor}`)
+    read.charged += body.meta.charged
+    read.rows += body.results.length
+    read.total = body.count
+    if (!body.next_cursor) return read
     cursor = `&cursor=${encodeURIComponent(body.next_cursor)}`
   }
 }
 
-test(`${definitions} random definitions: estimate = count of the build = records that reading all of them charges`, async () => {
+/** Downloads an audience whose file is written in between. Returns the charge. */
+async function chargeOfDownload(owner: Owner, audienceId: string): Promise<number> {
+  const path = `audiences/${audienceId}/download?format=ndjson`
+  const { body: begun } = await ask(owner, path)
+  const { rows } = await it.postgres.query<{ file_id: string }>(
+    'SELECT file_id FROM audience_files WHERE build_id = $1',
+    [begun.build_id],
+  )
+  const { postgres, clickhouse, files } = it
+  const { signal } = new AbortController()
+  await writeFile({ postgres, clickhouse, ...files }, rows[0]!.file_id, signal)
+  const { body } = await ask(owner, path)
+  expect([body.status, body.meta.charged]).toEqual(['ready', body.count])
+  return body.charged
+}
+
+/** The numbers of an audience, of its served build and of its list of builds. */
+async function numbersOf(owner: Owner, audienceId: string) {
+  const { audience } = (await ask(owner, `audiences/${audienceId}`)).body
+  const { builds } = (await ask(owner, `audiences/${audienceId}/builds?limit=1`)).body
+  const { low, medium, high } = audience.bucket_counts
+  return { count: audience.count, build: builds[0].count, interested: low + medium + high }
+}
+
+/** Opts a person out of the organization, or back in. */
+async function setOptOut({ organizationId }: Owner, hem: string, isOut: boolean): Promise<void> {
+  const change = isOut ? addOptOut : removeOptOut
+  await change(it.postgres, organizationId, { hem })
+  await syncToClickHouse(it.postgres, it.clickhouse.live)
+}
+
+test(`${definitions} random definitions, lists and audiences: each number = records that the live reads charge`, async () => {
   const seed = Number(process.env.FREE_NUMBERS_SEED ?? 1)
   const history = newHistory(seed, false)
   const { random, world } = history
@@ -79,18 +120,28 @@ test(`${definitions} random definitions: estimate = count of the build = records
     })),
   )
   await reloadIdentity(it.clickhouse.live)
-  const lists = importInto(it, owner.projectId)
-  const listed = Array.from({ length: 8 }, () => hemOfHistory(history))
-  const { listId } = await lists.importFile(`${listed.join('\n')}\n`, { kind: 'hems' })
-  lists.removeFiles()
-  const made: { id: string; definition: Node }[] = []
+  const imported = importInto(it, owner.projectId)
+  const lists: string[] = []
+  /** Imports a list of known, unknown and repeated people; a batch of lookups charges its matches. */
+  const importList = async () => {
+    const hems = Array.from({ length: random.integer(1, 12) }, () =>
+      random.chance(0.8) ? hemOfHistory(history) : hemOf(random.uuid()),
+    )
+    const { listId, counts } = await imported.importFile(`${hems.join('\n')}\n`, { kind: 'hems' })
+    const items = [...new Set(hems)].map((hem, id) => ({ id: String(id), hem }))
+    const { body } = await ask(owner, 'lookup/batch', { items })
+    expect({ hems, matched: counts.matched }).toEqual({ hems, matched: body.meta.charged })
+    lists.push(listId)
+  }
+  const made: { id: string; entity: string }[] = []
   const counts: number[] = []
   for (let n = 0; n < definitions; n++) {
+    if (n % 10 === 0) await importList()
     const entity = random.pick(['people', 'people', 'people', 'companies'])
-    const used = made.filter(({ definition }) => definition.entity === entity).map(({ id }) => id)
+    const used = made.filter((one) => one.entity === entity).map(({ id }) => id)
     const { include, ...rest } = definitionOf(random, used)
     const further = random.pick([
-      { list: { list_id: listId } },
+      { list: { list_id: random.pick(lists) } },
       { intent: { topics: [random.pick(topics)], min_score: random.integer(0, 60) } },
     ])
     const definition = {
@@ -101,59 +152,107 @@ test(`${definitions} random definitions: estimate = count of the build = records
       ...rest,
       ...(random.chance(0.2) && { limit: random.integer(1, 10) }),
     }
-    const { body: sample } = await ask(owner, '/sample', { definition })
+    const { body: sample } = await ask(owner, 'audiences/sample', { definition })
     const id = await it.create(definition, 'Random', owner.projectId)
     await it.build(id, clock.now)
-    made.push({ id, definition })
-    const { body } = await ask(owner, `/${id}`)
-    const { body: listing } = await ask(owner, `/${id}/builds`)
+    made.push({ id, entity })
     const { count } = sample.estimate
-    const charged = entity === 'people' ? await chargeOfAll(owner, id) : count
+    const shown = await numbersOf(owner, id)
+    const isPaged = entity === 'people' && random.chance(0.8)
+    const read = isPaged ? await readAll(owner, id) : null
+    const charged = read ? read.charged : await chargeOfDownload(owner, id)
     expect(
-      {
-        sample: sample.records_to_charge,
-        audience: body.audience.count,
-        build: listing.builds[0].count,
-        charged,
-      },
+      { sample: sample.records_to_charge, ...shown, charged, total: read?.total ?? count },
       JSON.stringify(definition),
-    ).toEqual({ sample: count, audience: count, build: count, charged: count })
+    ).toEqual({
+      sample: count,
+      count,
+      build: count,
+      interested: expect.any(Number),
+      charged,
+      total: count,
+    })
+    expect(charged, JSON.stringify(definition)).toBe(count)
+    expect(shown.interested).toBeLessThanOrEqual(count)
     counts.push(count)
+    if (n % 10 !== 9) continue
+    // Earlier builds, while a person is opted out and after: numbers and rows stay equal.
+    const hem = hemOfHistory(history)
+    for (const isOut of [true, false]) {
+      await setOptOut(owner, hem, isOut)
+      for (const one of [id, random.pick(made.filter(({ entity }) => entity === 'people')).id]) {
+        if (made.find((each) => each.id === one)!.entity !== 'people') continue
+        const { count, build } = await numbersOf(owner, one)
+        const { rows, total } = await readAll(owner, one)
+        expect({ isOut, count, build, total }).toEqual({
+          isOut,
+          count: rows,
+          build: rows,
+          total: rows,
+        })
+      }
+    }
   }
+  imported.removeFiles()
   expect(counts.filter((count) => count > 0).length).toBeGreaterThan(definitions / 3)
-}, 3_600_000)
+}, 7_200_000)
 
 const domain = `${randomUUID()}.example`
 const staff = {
   entity: 'people',
-  include: { profile: { field: 'company_domain', op: 'eq', value: domain } },
+  include: {
+    any: [
+      { profile: { field: 'company_domain', op: 'eq', value: domain } },
+      { intent: { topics: [topics[0]], min_score: 99 } },
+    ],
+  },
 }
-const personNumbered = (n: number) => hemOf(`${n}@${domain}`)
+const address = (n: number) => `${n}@${domain}`
+const personNumbered = (n: number) => hemOf(address(n))
 
-test('numbers and rows leave out people who opted out of the organization or are being erased', async () => {
+test('numbers of new and earlier builds leave out people who opted out, are being erased or were erased', async () => {
   const people = Array.from({ length: 5 }, (_, n) => ({
     hem: personNumbered(n),
     company_domain: domain,
     job_title: `Potter ${n}`,
   }))
   await insert('profiles', people)
+  await it.signal(
+    people.map((_, n) => ({
+      topic: topics[0]!,
+      email: address(n),
+      daysAgo: 1,
+      score: 50,
+      source: 'one',
+    })),
+  )
   await reloadIdentity(it.clickhouse.live)
-  const count = async () => {
-    const { body } = await ask(ours, '/sample', { definition: staff })
+  const earlier = await it.create(staff)
+  await it.build(earlier, clock.now)
+  const requireCount = async (count: number) => {
+    const { body } = await ask(ours, 'audiences/sample', { definition: staff })
+    expect([body.sample.length, body.estimate.count]).toEqual([count, count])
     const id = await it.create(staff)
     await it.build(id, clock.now)
-    const { audience } = (await ask(ours, `/${id}`)).body
-    expect([audience.count, body.sample.length]).toEqual([body.estimate.count, body.estimate.count])
-    expect(await chargeOfAll(ours, id)).toBe(audience.count)
-    return { count: audience.count, text: JSON.stringify(body.sample) }
+    for (const one of [id, earlier]) {
+      expect(await numbersOf(ours, one)).toEqual({ count, build: count, interested: count })
+      const { rows, total } = await readAll(ours, one)
+      expect([rows, total]).toEqual([count, count])
+    }
+    const { audiences } = (await ask(ours, 'audiences')).body
+    const listed = audiences.find((audience: { id: string }) => audience.id === earlier)
+    expect(listed.count).toBe(count)
+    return JSON.stringify(body.sample)
   }
-  expect((await count()).count).toBe(5)
-  await addOptOut(it.postgres, organizationId, { hem: personNumbered(1) })
-  await syncToClickHouse(it.postgres, it.clickhouse.live)
+  await requireCount(5)
+  await setOptOut(ours, personNumbered(1), true)
+  await requireCount(4)
   await requestErasure(it.postgres, organizationId, { hem: personNumbered(2) })
-  const after = await count()
-  expect(after.count).toBe(3)
-  expect(after.text).not.toMatch(/Potter [12]/)
+  expect(await requireCount(3)).not.toMatch(/Potter [12]/)
+  const stores = { postgres: it.postgres, clickhouse: it.clickhouse.live }
+  await carryOutErasures(stores)
+  await requireCount(3)
+  await setOptOut(ours, personNumbered(1), false)
 })
 
 test('without free answers a build completes; its numbers are null until a charged read', async () => {
@@ -163,7 +262,7 @@ test('without free answers a build completes; its numbers are null until a charg
     [organizationId],
   )
   const definition = { ...staff, limit: 2 }
-  expect(await ask(ours, '/sample', { definition })).toMatchObject({
+  expect(await ask(ours, 'audiences/sample', { definition })).toMatchObject({
     status: 429,
     body: { error: 'platform_cap_exceeded', kind: 'limit_reached', meter: 'free_answers' },
   })
@@ -182,8 +281,8 @@ test('without free answers a build completes; its numbers are null until a charg
       send: async () => {},
     })
   const numbers = async () => {
-    const { audience } = (await ask(ours, `/${id}`)).body
-    const { builds } = (await ask(ours, `/${id}/builds`)).body
+    const { audience } = (await ask(ours, `audiences/${id}`)).body
+    const { builds } = (await ask(ours, `audiences/${id}/builds`)).body
     return [audience.status, audience.count, audience.bucket_counts.low, builds[0].count]
   }
   expect(await numbers()).toEqual(['completed', null, null, null])
@@ -192,6 +291,6 @@ test('without free answers a build completes; its numbers are null until a charg
     [id],
   )
   expect(sent.rows).toEqual([{ count: null }])
-  await chargeOfAll(ours, id)
-  expect(await numbers()).toEqual(['completed', 2, 0, 2])
+  await readAll(ours, id)
+  expect(await numbers()).toEqual(['completed', 2, 2, 2])
 })

@@ -162,6 +162,7 @@ export async function openEvents({
     clickhouse,
     postgres,
     allowance: services.allowance,
+    files: { store: services.files, temporaryDirectory: services.filesDirectory },
     openQueryExecutor: services.openQueryExecutor,
     get,
     async page(

@@ -10,8 +10,6 @@ export interface Member {
   readonly id: string
   /** Opted out or being erased since the build, so the member must not be sent. */
   readonly isHidden: boolean
-  /** Whether the retried run already charged the member. */
-  readonly isCharged: boolean
 }
 
 /** The fields of a member for the destination, by name. */
@@ -26,18 +24,16 @@ export interface Members {
   readonly shown: ShownMembers
 }
 
-/** Reads the next members of a run, at most `limit`; null if there are no more. */
+/** Reads the next members of a run, at most `limit`, without erased ones; null if there are no more. */
 export async function readMembers(
   stores: EventStores,
   runState: RunState,
   limit: number,
 ): Promise<Members | null> {
   const { organizationId, buildId, entity, retryOf, doneKey, buildCount } = runState
-  const charged = retryOf === null ? null : await readFailed(stores, retryOf, doneKey, limit)
-  if (charged ? charged.size === 0 : doneKey >= buildCount) return null
-  const keys: Keys = charged
-    ? [...charged.keys()]
-    : { after: doneKey, upTo: Math.min(doneKey + limit, buildCount) }
+  const failed = retryOf === null ? null : await readFailed(stores, retryOf, doneKey, limit)
+  if (failed ? failed.length === 0 : doneKey >= buildCount) return null
+  const keys: Keys = failed ?? { after: doneKey, upTo: Math.min(doneKey + limit, buildCount) }
   const shown: ShownMembers = {
     organizationId,
     buildId,
@@ -50,35 +46,25 @@ export async function readMembers(
     id: string
     is_hidden: number
   }>(memberIdsQuery(shown))
-  const expected = 'after' in keys ? keys.upTo - keys.after : keys.length
-  if (rows.length !== expected) throw new MembersGone(buildId)
   const members = rows.map(({ key, id, is_hidden }) => ({
     key,
     id,
     isHidden: is_hidden !== 0,
-    isCharged: charged?.get(key) ?? false,
   }))
   return { members, upTo: 'after' in keys ? keys.upTo : keys.at(-1)!, shown }
 }
 
-/** The members of a build were deleted, although they should be kept for the run. */
-export class MembersGone extends Error {
-  constructor(buildId: string) {
-    super(`build ${buildId} has lost members`)
-  }
-}
-
-/** Reads the next failed records of a run, as a map of key → whether it was charged. */
+/** Reads the keys of the next failed records of a run. */
 async function readFailed(
   { postgres }: EventStores,
   runId: string,
   after: number,
   limit: number,
-): Promise<Map<number, boolean>> {
-  const { rows } = await postgres.query<{ key: number; is_charged: boolean }>(
-    `SELECT key::float8 AS key, is_charged FROM export_outcomes
+): Promise<number[]> {
+  const { rows } = await postgres.query<{ key: number }>(
+    `SELECT key::float8 AS key FROM export_outcomes
      WHERE run_id = $1 AND outcome = 'failed' AND key > $2 ORDER BY key LIMIT $3`,
     [runId, after, limit],
   )
-  return new Map(rows.map(({ key, is_charged }) => [key, is_charged]))
+  return rows.map(({ key }) => key)
 }

@@ -14,7 +14,8 @@ export class Refused extends Error {}
 
 /**
  * Charges records of a build before they are sent, like pages of it: a person is charged once on a UTC day.
- * The same chunk is charged once, even if it is sent repeatedly. Returns the charged records. Throws Refused.
+ * A retry on a later day charges its records again, because the destination may have kept what it refused. The same chunk
+ * is charged once, even if it is sent repeatedly. Returns the charged records. Throws Refused.
  */
 export async function chargeChunk(
   { billing, clickhouse }: Pick<SendDeps, 'billing' | 'clickhouse'>,
@@ -58,8 +59,8 @@ export interface Unfinished {
 const nothing: Unfinished = { charged: 0, keys: new Set() }
 
 /**
- * Settles the charge of the chunk that was in progress when a run stopped, given its keys. The charge stays, and a retry
- * is free, if the chunk may have reached the destination. Otherwise it is refunded.
+ * Settles the charge of the chunk that was in progress when a run stopped, given its keys. The charge stays if the chunk
+ * may have reached the destination. Otherwise it is refunded.
  */
 export async function settleUnfinished(
   { billing, postgres }: { billing: Billing; postgres: Queryable },

@@ -22,7 +22,7 @@ interface Ready extends OutgoingRecord {
 
 /**
  * Sends the next members of a run. It skips members who must not be sent and those already there, and charges
- * and sends the others. Hidden people who were never charged get no outcome: no number counts them. Throws
+ * and sends the others. Hidden people get no outcome: no number counts them. Throws
  * DestinationError, Refused, and RowsDiffer, and then stores no outcome.
  */
 export async function sendChunk(
@@ -33,14 +33,11 @@ export async function sendChunk(
   signal: AbortSignal,
 ): Promise<DoneChunk> {
   const results: Result[] = []
-  for (const member of members)
-    if (member.isHidden && member.isCharged)
-      results.push(failedResult(member, 'The person opted out or is being erased.', true))
   const visible = members.filter(({ isHidden }) => !isHidden)
   const ready = prepare(runState, visible, values, results)
   const { sent, repeated } = await withoutDuplicates(deps, runState, ready)
-  const uncharged = sent.filter(({ member }) => !member.isCharged).map(({ key }) => key)
-  const charged = await chargeChunk(deps, runState, uncharged)
+  const keys = sent.map(({ key }) => key)
+  const charged = await chargeChunk(deps, runState, keys)
   const outcomes =
     sent.length === 0
       ? []
@@ -62,7 +59,7 @@ export async function sendChunk(
     // The first record with this identity was refused, so this one would be too.
     results.push(
       first && !first.exported
-        ? failedResult(record.member, first.reason, record.member.isCharged, first.failureClass)
+        ? failedResult(record.member, first.reason, false, first.failureClass)
         : duplicate(record),
     )
   }
@@ -79,7 +76,7 @@ function prepare(
   return members.flatMap((member) => {
     const found = values?.get(member.key) ?? {}
     if (typeof found === 'string') {
-      results.push(failedResult(member, found, member.isCharged))
+      results.push(failedResult(member, found, false))
       return []
     }
     return [
@@ -173,7 +170,7 @@ function resultOf({ member, identity }: Ready, outcome: Outcome): Result {
 const duplicate = ({ member }: Ready): Result => ({
   ...placeOf(member),
   outcome: 'duplicated',
-  isCharged: member.isCharged,
+  isCharged: false,
   reason: 'The destination cannot distinguish it from another record of this run, which was sent.',
 })
 
@@ -198,7 +195,7 @@ export const refuseChunk = (
   results: members.flatMap((member): Result[] => {
     if (received.has(member.key))
       return [{ ...placeOf(member), outcome: 'exported', isCharged: true }]
-    const isCharged = member.isCharged || keys.has(member.key)
+    const isCharged = keys.has(member.key)
     return member.isHidden && !isCharged
       ? []
       : [failedResult(member, reason, isCharged, failureClass)]

@@ -8,7 +8,7 @@ import { destinationTypes } from '../../integrations/destinations/index.ts'
 import { openDestination, type SendingLog } from '../../integrations/openDestination.ts'
 import type { SendDeps } from '../exportsDeps.ts'
 import { findUnknownFields } from '../validateExport.ts'
-import { MembersGone, readMembers } from './audienceMembers.ts'
+import { readMembers } from './audienceMembers.ts'
 import { Refused, settleUnfinished } from './charge.ts'
 import { requireDailyMax } from './dailyMax.ts'
 import { beginRun, completeChunk, endRun, noteSent, parkRun, stopRun } from './progress.ts'
@@ -55,7 +55,7 @@ export async function runStep(deps: SendDeps, runId: string, context: StepContex
 async function runNext(deps: SendDeps, runState: RunState, context: StepContext): Promise<Next> {
   const { postgres } = deps
   if (!runState.isBuildKept && !(await keepBuild(postgres, runState.buildId)))
-    throw new MembersGone(runState.buildId)
+    throw new Error(`the members of build ${runState.buildId} were deleted`)
   if (runState.stop) return refuse(deps, runState)
   if (runState.buildStatus === 'failed')
     throw new DestinationError('needs_action', 'The service could not read the list.')

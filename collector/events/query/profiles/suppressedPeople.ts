@@ -1,5 +1,5 @@
 import { hemAsNumber } from '../../../../schemas/fields.ts'
-import { personOf } from '../../../identity/store/personSql.ts'
+import { hemsOfPerson, personOf } from '../../../identity/store/personSql.ts'
 import { optedOutHems } from '../../../identity/store/profileSql.ts'
 import { chunked } from '../../../platform/clickhouse/chunked.ts'
 import type { Queryable } from '../../../platform/postgres/transaction.ts'
@@ -20,6 +20,13 @@ export function suppressedPeople(
   ]
   return `SELECT ${hemAsNumber('hem')} AS hem_number FROM (${hems.join(' UNION ALL ')})`
 }
+
+/**
+ * SQL that selects all hem numbers of these people. A scan of many members compares them with this set, which costs less
+ * than to find the person of each.
+ */
+export const suppressedNumbers = (...people: Parameters<typeof suppressedPeople>): string =>
+  `SELECT arrayJoin(${hemsOfPerson('hem_number')}) FROM (${suppressedPeople(...people)})`
 
 /**
  * Returns SQL for whether a person, identified by one of their hem numbers, is hidden by any of their

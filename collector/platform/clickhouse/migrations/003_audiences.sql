@@ -10,7 +10,9 @@ CREATE TABLE IF NOT EXISTS audience_members
     -- Of people: the hem as 256 bits, as in profile_rows. Of companies 0.
     hem_number UInt256,
     -- Of companies. Of people empty.
-    company_domain String CODEC(ZSTD(1))
+    company_domain String CODEC(ZSTD(1)),
+    -- By the highest score in the topics of the intent leaves when the build was made: 0 none, 1 low, 2 medium, 3 high.
+    bucket UInt8 CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
 PARTITION BY build_id

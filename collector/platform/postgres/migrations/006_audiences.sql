@@ -104,8 +104,8 @@ CREATE TABLE audience_builds (
   error text,
   -- When the build began: it includes events up to this time.
   as_of timestamptz,
+  -- Members when it completed, whose keys are 1 to this. Answers count those who may be shown now.
   count bigint,
-  bucket_counts jsonb,
   requested_at timestamptz NOT NULL DEFAULT now(),
   updated_at timestamptz NOT NULL DEFAULT now(),
   completed_at timestamptz,
@@ -120,7 +120,7 @@ CREATE TABLE audience_builds (
   is_predictive boolean NOT NULL DEFAULT false,
   -- A build that a run still sends keeps its members until then, although reads no longer return it.
   members_kept_until timestamptz,
-  -- From when answers show the count and the bucket counts: midnight UTC if the allowance of free answers was used up,
+  -- From when answers show the numbers of its members: midnight UTC if the allowance of free answers was used up,
   -- unless the build is read before.
   numbers_from timestamptz NOT NULL DEFAULT now()
 );

@@ -57,6 +57,12 @@ beforeAll(async () => {
     Buffer.from(companies.map((company) => JSON.stringify(company)).join('\n')),
   )
   await intent.signal(signals)
+  // The opt-out of a browser hides no company.
+  await intent.clickhouse.live.command({
+    sql: `INSERT INTO opt_outs (organization_id, hem, cookie_id, is_active, changed_at)
+          VALUES ({organizationId:UUID}, '', generateUUIDv4(), true, now64(6))`,
+    params: { organizationId },
+  })
 })
 afterAll(() => intent.close())
 
