@@ -114,11 +114,6 @@ export const logUp = new Gauge({
   labelNames: ['log'],
   registers,
 })
-export const logPartitions = new Gauge({
-  name: 'footfall_log_partitions',
-  help: 'Partitions of the log in NATS that this machine consumes.',
-  registers,
-})
 export const logFallbackRows = new Counter({
   name: 'footfall_log_fallback_rows_total',
   help: 'Rows that went into the spool because NATS was unavailable.',

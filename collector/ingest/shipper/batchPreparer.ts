@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { onShard } from '../../platform/clickhouse/shards.ts'
-import type { ConsumedRows, LeaseSource, LogPartition, ShipLease } from '../log/eventLog.ts'
+import type { ConsumedRows, LeaseSource, LogBatches, ShipLease } from '../log/eventLog.ts'
 import type { Deduplicator, SegmentIds } from './deduplicator.ts'
 import {
   type Batch,
@@ -39,7 +39,7 @@ export interface Shipment {
 export interface BatchPreparerOptions {
   clickhouse: ClickHouse
   table: string
-  partition: LogPartition
+  batches: LogBatches
   duplicates: Deduplicator | null
   leases: LeaseSource | null
   /** Reports lines whose events are stored already. */
@@ -61,7 +61,7 @@ export class BatchPreparer {
 
   constructor(options: BatchPreparerOptions) {
     this.#options = options
-    this.#reader = new BatchReader(options.partition, options.duplicates)
+    this.#reader = new BatchReader(options.batches, options.duplicates)
   }
 
   /** Starts to read the next batch, if there is one. */
@@ -75,13 +75,13 @@ export class BatchPreparer {
   }
 
   async prepare(queued: QueuedBatch): Promise<Shipment> {
-    const { clickhouse, table, duplicates, leases, partition } = this.#options
+    const { clickhouse, table, duplicates, leases, batches } = this.#options
     const { position } = queued
     const { payloads, rows, oldestAt, damaged, memory, ids } = await this.#reader.read(position)
     const batch: Batch = {
-      name: partition.nameOf(position),
+      name: batches.nameOf(position),
       parts: shardPartsOf(clickhouse, table, payloads),
-      token: partition.tokenOf(position),
+      token: batches.tokenOf(position),
       rows,
       oldestAt,
       refused: 0,
@@ -155,13 +155,13 @@ const memoryBytesMin = 1024 * 1024
  * allocating it for each batch would occupy the garbage collector.
  */
 class BatchReader {
-  readonly #partition: LogPartition
+  readonly #batches: LogBatches
   readonly #duplicates: Deduplicator | null
   readonly #free: Buffer[] = []
   #ahead: { position: string; batch: Promise<ReadBatch> } | null = null
 
-  constructor(partition: LogPartition, duplicates: Deduplicator | null) {
-    this.#partition = partition
+  constructor(batches: LogBatches, duplicates: Deduplicator | null) {
+    this.#batches = batches
     this.#duplicates = duplicates
   }
 
@@ -190,7 +190,7 @@ class BatchReader {
   }
 
   async #readNow(position: string): Promise<ReadBatch> {
-    const consumed = await this.#partition.consume(position, (bytes) => this.#take(bytes))
+    const consumed = await this.#batches.consume(position, (bytes) => this.#take(bytes))
     const ids = this.#duplicates?.inspectIds(consumed.payloads, consumed.rows) ?? null
     return { ...consumed, ids }
   }

@@ -1,4 +1,4 @@
-import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { shipTurnSeconds } from '../../platform/metrics.ts'
 import type { LeaseSource, ShipLease } from '../log/eventLog.ts'
 import {
@@ -22,14 +22,6 @@ const clockToleranceMs = 120_000
 const warmedMs = 2 * clockToleranceMs
 /** Ids of one query: ClickHouse accepts bound values of at most 128 KiB, which are part of the URL. */
 const idsPerQuery = 2_000
-
-/** The part of all events that a deduplicator sees: those of one partition. Default: all. */
-export interface DeduplicatorScope {
-  /** Selects the events in ClickHouse. */
-  condition?: Query
-  /** Ids of one slice of the filter. */
-  sliceIds?: number
-}
 
 /** The ids of a segment, compared with the filter before the lease. */
 export interface SegmentIds {
@@ -85,19 +77,11 @@ export class Deduplicator {
   #isWarm = false
   readonly #id = new Uint32Array(4)
 
-  readonly #scope: DeduplicatorScope
-
-  constructor(
-    clickhouse: ClickHouse,
-    leases: LeaseSource,
-    now = Date.now,
-    scope: DeduplicatorScope = {},
-  ) {
+  constructor(clickhouse: ClickHouse, leases: LeaseSource, now = Date.now) {
     this.#clickhouse = clickhouse
     this.leases = leases
     this.#now = now
-    this.#scope = scope
-    this.#seen = new BloomFilter(now(), scope.sliceIds)
+    this.#seen = new BloomFilter(now())
   }
 
   /**
@@ -137,7 +121,7 @@ export class Deduplicator {
     // Set at once, before anything can fail, because the next lease does not repeat these ids. If some are
     // unknown, the filter is incomplete, and a new one begins.
     if (idsOfOthers === null) {
-      this.#seen = new BloomFilter(this.#now(), this.#scope.sliceIds)
+      this.#seen = new BloomFilter(this.#now())
       this.#isWarm = false
     } else
       for (let at = 0; at < idsOfOthers.length; at += 2)
@@ -207,7 +191,7 @@ export class Deduplicator {
    */
   async #warm(): Promise<void> {
     const since = this.#now() - warmedMs
-    const warmed = await warmRecentIds(this.#clickhouse, since, this.#scope).catch(() => null)
+    const warmed = await warmRecentIds(this.#clickhouse, since).catch(() => null)
     if (warmed) this.#seen = warmed
     this.#isWarm = true
   }

@@ -2,12 +2,12 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { onShard } from '../../platform/clickhouse/shards.ts'
-import type { LogPartition } from '../log/eventLog.ts'
+import type { LogBatches } from '../log/eventLog.ts'
 import { shardPartsOf, withoutStoredLines } from './insert.ts'
 
 export interface ShippedSegmentsOptions {
   clickhouse: ClickHouse
-  partition: LogPartition
+  batches: LogBatches
   table: string
   /** How long a batch is kept. */
   keepMs: number
@@ -83,7 +83,7 @@ export class ShippedSegments {
    */
   inherit(positions: readonly string[]): void {
     for (const position of positions)
-      this.#inherited.push({ position, oldestAt: this.#options.partition.oldestAt(position) })
+      this.#inherited.push({ position, oldestAt: this.#options.batches.oldestAt(position) })
     this.#settleInherited()
   }
 
@@ -175,7 +175,7 @@ export class ShippedSegments {
       // A segment must not be deleted while it waits for the search.
       clearTimeout(this.#kept.get(position)?.timer)
       this.#kept.delete(position)
-      this.#inDoubt.push({ position, oldestAt: this.#options.partition.oldestAt(position) })
+      this.#inDoubt.push({ position, oldestAt: this.#options.batches.oldestAt(position) })
     }
     this.#startVerifying()
   }
@@ -220,8 +220,8 @@ export class ShippedSegments {
 
   /** Whether ClickHouse lacks rows of a batch. They are also missing if they were omitted as duplicates or dead letters. */
   async #lacksRows(position: string): Promise<boolean> {
-    const { clickhouse, partition, table } = this.#options
-    const { payloads } = await partition.consume(position, Buffer.allocUnsafeSlow)
+    const { clickhouse, batches, table } = this.#options
+    const { payloads } = await batches.consume(position, Buffer.allocUnsafeSlow)
     const missing = await Promise.all(
       shardPartsOf(clickhouse, table, payloads).map((part) =>
         onShard(clickhouse, part.shard, () =>
@@ -240,7 +240,7 @@ export class ShippedSegments {
 
   #remove(position: string): void {
     this.#kept.delete(position)
-    void this.#options.partition.forget(position)
+    void this.#options.batches.forget(position)
   }
 }
 

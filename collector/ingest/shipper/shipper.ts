@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import type { LeaseSource, LogPartition, ShipLease } from '../log/eventLog.ts'
-import { spoolPartition } from '../spool/spoolPartition.ts'
+import type { LeaseSource, LogBatches, ShipLease } from '../log/eventLog.ts'
+import { spoolBatches } from '../spool/spoolBatches.ts'
 import { BatchPreparer, type QueuedBatch, type Shipment } from './batchPreparer.ts'
 import type { Deduplicator } from './deduplicator.ts'
 import { failingMs, insertBatch, writeDeadLetter } from './insert.ts'
@@ -10,8 +10,8 @@ import { ShippedSegments, type VerifiedStarts } from './shippedSegments.ts'
 export interface ShipperOptions {
   clickhouse: ClickHouse
   table: string
-  /** The partition that it consumes; default the machine's spool. */
-  partition?: LogPartition
+  /** The batches that it consumes; default the machine's spool. */
+  batches?: LogBatches
   /** Removes events that are already stored; null for tables whose rows have no event_id. */
   duplicates: Deduplicator | null
   /** The leases, if `duplicates` provides none; default null: none are needed. */
@@ -41,7 +41,7 @@ const retryMsMax = 1_000
 const damagedReason = 'a record of the spool on disk, or one next to it, has changed'
 
 /**
- * Inserts the batches of one partition of the log into ClickHouse, oldest first, one at a time. One batch is one insert
+ * Inserts the batches of one table’s log into ClickHouse, oldest first, one at a time. One batch is one insert
  * of one block, or of one block for each shard; its bytes are sent unchanged. In the spool, a batch is a sealed segment.
  *
  * The protocol for each batch of events, in call order. In the spool, other tables skip the lines with
@@ -61,7 +61,7 @@ const damagedReason = 'a record of the spool on disk, or one next to it, has cha
  *     ├ BatchPreparer.readAhead             begins to read the next batch
  *     ├ insertBatch                         the same bytes with the same token in each try; stops if the lease is lost
  *     ├ ShipLease.release                   [e]
- *     └ #finish                             LogPartition.commit; ShippedSegments keeps the batch for keepShippedMs
+ *     └ #finish                             LogBatches.commit; ShippedSegments keeps the batch for keepShippedMs
  *
  * Failures:
  * - No answer, or ClickHouse is unavailable or overloaded: it sends the same bytes with the same token again, without
@@ -76,7 +76,7 @@ const damagedReason = 'a record of the spool on disk, or one next to it, has cha
  */
 export class Shipper {
   readonly #options: ShipperOptions
-  readonly #partition: LogPartition
+  readonly #batches: LogBatches
   readonly #shipped: ShippedSegments
   readonly #preparer: BatchPreparer
   readonly #queue: QueuedBatch[] = []
@@ -86,11 +86,11 @@ export class Shipper {
   constructor(options: ShipperOptions) {
     this.#options = options
     const { clickhouse, table, duplicates, observe } = options
-    this.#partition = options.partition ?? spoolPartition
+    this.#batches = options.batches ?? spoolBatches
     this.#preparer = new BatchPreparer({
       clickhouse,
       table,
-      partition: this.#partition,
+      batches: this.#batches,
       duplicates,
       leases: duplicates ? duplicates.leases : (options.leases ?? null),
       onDuplicates: (lines) => observe.duplicates(lines),
@@ -98,7 +98,7 @@ export class Shipper {
     })
     this.#shipped = new ShippedSegments({
       clickhouse,
-      partition: this.#partition,
+      batches: this.#batches,
       table,
       keepMs: options.keepShippedMs,
       verifiedStarts: options.verified?.before ?? null,
@@ -128,7 +128,7 @@ export class Shipper {
    * milliseconds; Infinity: none.
    */
   get doubtfulFrom(): number {
-    const reshipping = this.#queue.filter(({ position }) => this.#partition.isCommitted(position))
+    const reshipping = this.#queue.filter(({ position }) => this.#batches.isCommitted(position))
     return earliestOf([...reshipping, ...this.#shipped.doubtful])
   }
 
@@ -158,8 +158,8 @@ export class Shipper {
   addUncertain(positions: readonly string[]): void {
     // Rows without an event_id in fixed batches are inserted again: ClickHouse recognizes their tokens.
     const isVerified = (position: string) =>
-      this.#partition.isCommitted(position) &&
-      (this.#options.duplicates !== null || !this.#partition.hasFixedBatches)
+      this.#batches.isCommitted(position) &&
+      (this.#options.duplicates !== null || !this.#batches.isFixed)
     for (const position of positions) if (!isVerified(position)) this.#enqueue(position, true)
     this.#shipped.inherit(positions.filter(isVerified))
   }
@@ -193,7 +193,7 @@ export class Shipper {
   }
 
   #enqueue(position: string, isUncertain: boolean): void {
-    const oldestAt = this.#partition.oldestAt(position)
+    const oldestAt = this.#batches.oldestAt(position)
     this.#queue.push({ position, isUncertain, oldestAt })
     this.#wake()
   }
@@ -257,8 +257,8 @@ export class Shipper {
   /** Marks the batch as shipped, and keeps it for a while. */
   async #finish(position: string, shipment: Shipment): Promise<void> {
     const { rows, refused, oldestAt } = shipment.batch
-    const wasCommitted = this.#partition.isCommitted(position)
-    this.#shipped.keep(await this.#partition.commit(position), oldestAt)
+    const wasCommitted = this.#batches.isCommitted(position)
+    this.#shipped.keep(await this.#batches.commit(position), oldestAt)
     if (!wasCommitted) this.#options.observe.shipped(rows - refused, Date.now() - oldestAt)
     this.#preparer.release(shipment)
   }
