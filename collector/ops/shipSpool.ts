@@ -31,7 +31,7 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
     const clickhouse = openForShipping(address, config.clickhouseDatabase)
     const told = { rows: 0, duplicates: 0, deadLetters: 0, troubleAt: 0 }
     // The command shares the ship lease with running collectors, under an id of its own.
-    const turns = { postgresUrl, collectorId: randomUUID() }
+    const leases = { postgresUrl, collectorId: randomUUID() }
     const deadLetterDirectory = join(config.dataDir, 'dead_letters')
     const observer: ShipObserver = {
       shipped(rows) {
@@ -49,7 +49,7 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
         console.error(`retrying ${segment}: ${error.message}`)
       },
     }
-    const shippers = openShippers(clickhouse, turns, deadLetterDirectory, () => observer)
+    const shippers = openShippers(clickhouse, leases, deadLetterDirectory, () => observer)
     for (const part of parts) recoverSpool(part, shippers, true)
     const all = Object.values(shippers)
     while (all.some(({ backlog }) => backlog > 0)) await delay(pollMs)

@@ -148,8 +148,8 @@ export const clockAheadSeconds = new Gauge({
   help: 'By how much the clock of this machine is ahead of PostgreSQL’s; negative: behind.',
   registers,
 })
-export const shipTurnSeconds = new Histogram({
-  name: 'footfall_ship_turn_wait_seconds',
+export const shipLeaseSeconds = new Histogram({
+  name: 'footfall_ship_lease_wait_seconds',
   help: 'How long a segment waited for the shipping lease.',
   buckets: [0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
   registers,

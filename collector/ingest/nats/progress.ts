@@ -12,7 +12,7 @@ export interface Progress {
 /** The state of the committed messages, for the next owner and for the watermark. */
 export interface Verification {
   readonly doubtfulFrom: number
-  /** The start times of the servers that have all committed messages (shipper/shippedSegments.ts); null: unknown. */
+  /** The start times of the servers that have all committed messages (shipper/shippedBatches.ts); null: unknown. */
   readonly starts: readonly number[] | null
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { onShard } from '../../platform/clickhouse/shards.ts'
 import type { ConsumedRows, LeaseSource, LogBatches, ShipLease } from '../log/eventLog.ts'
-import type { Deduplicator, SegmentIds } from './deduplicator.ts'
+import type { BatchIds, Deduplicator, LeasedBatch, Suspects } from './deduplicator.ts'
 import {
   type Batch,
   isBeingInserted,
@@ -75,7 +75,7 @@ export class BatchPreparer {
   }
 
   async prepare(queued: QueuedBatch): Promise<Shipment> {
-    const { clickhouse, table, duplicates, leases, batches } = this.#options
+    const { clickhouse, table, leases, batches } = this.#options
     const { position } = queued
     const { payloads, rows, oldestAt, damaged, memory, ids } = await this.#reader.read(position)
     const batch: Batch = {
@@ -87,17 +87,15 @@ export class BatchPreparer {
       refused: 0,
     }
     if (!leases) return { lease: null, batch, damaged, memory }
-    const lease = await (duplicates && ids
-      ? duplicates.acquireLease(ids)
-      : leases.acquire(new Uint32Array()))
+    const { lease, findSuspects } = await (ids?.acquireLease() ?? leaseWithoutIds(leases))
     try {
       if (lease.mayOtherInsertsRun) {
         await this.#options.pause(arrivingMs)
         await this.#waitForInserts(queryIdOf(leases.batchPrefix))
       }
-      const suspects = duplicates && ids && (await duplicates.findSuspects(payloads, ids, lease))
+      const suspects = await findSuspects()
       if (queued.isUncertain) await this.#removeStored(batch)
-      if (duplicates && suspects) await this.#removeDuplicates(duplicates, batch, suspects)
+      await this.#removeDuplicates(batch, suspects)
       return { lease, batch, damaged, memory }
     } catch (error) {
       lease.abandon()
@@ -122,13 +120,9 @@ export class BatchPreparer {
   }
 
   /** All events of a project are in one part, on one shard. */
-  async #removeDuplicates(
-    duplicates: Deduplicator,
-    batch: Batch,
-    suspects: ReadonlySet<string>,
-  ): Promise<void> {
+  async #removeDuplicates(batch: Batch, suspects: Suspects): Promise<void> {
     await this.#eachPart(batch, async (part) => {
-      const checked = await duplicates.removeDuplicates(part, suspects)
+      const checked = await suspects.removeFrom(part)
       part.payloads = checked.payloads
       batch.rows -= checked.duplicates.length
       if (checked.duplicates.length > 0) this.#options.onDuplicates(checked.duplicates)
@@ -145,7 +139,15 @@ export class BatchPreparer {
 /** A batch in memory. */
 interface ReadBatch extends ConsumedRows {
   /** Null for tables whose rows have no event_id. */
-  ids: SegmentIds | null
+  ids: BatchIds | null
+}
+
+/** Acquires a lease for rows without an event_id, of which none is a suspect. */
+async function leaseWithoutIds(leases: LeaseSource): Promise<LeasedBatch> {
+  const noSuspects: Suspects = {
+    removeFrom: async ({ payloads }) => ({ payloads, duplicates: [] }),
+  }
+  return { lease: await leases.acquire(new Uint32Array()), findSuspects: async () => noSuspects }
 }
 
 const memoryBytesMin = 1024 * 1024

@@ -75,18 +75,18 @@ CREATE TABLE collectors (
   released_at timestamptz
 );
 
--- One collector at a time ships events. This row counts the turns and names the collector that has not ended its turn.
-CREATE TABLE ship_turns (
+-- One collector at a time ships events. This row counts the leases and names the collector that has not ended its lease.
+CREATE TABLE ship_leases (
   is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
-  turn bigint NOT NULL,
+  lease bigint NOT NULL,
   collector_id uuid
 );
-INSERT INTO ship_turns (turn) VALUES (0);
+INSERT INTO ship_leases (lease) VALUES (0);
 
--- Hashes (8 bytes each) of the ids that a collector was about to ship in its turn, for the other collectors. Holds the
--- last few turns.
+-- Hashes (8 bytes each) of the ids that a collector was about to ship under its lease, for the other collectors. Holds
+-- the last few leases.
 CREATE TABLE shipped_ids (
-  turn bigint PRIMARY KEY,
+  lease bigint PRIMARY KEY,
   hashes bytea NOT NULL
 );
 -- Hashes cannot be compressed.
