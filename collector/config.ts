@@ -42,7 +42,7 @@ export interface Config {
   ipDatabase: string | null
   /** FOOTFALL_SPOOL_MB_MAX, default 10240: past this the collector answers 503 busy. */
   spoolBytesMax: number
-  /** NATS_URL, default none, which keeps the log in the spool; FOOTFALL_LOG_PREFIX, _REPLICAS, _PARTITIONS, _AWAY. */
+  /** NATS_URL, default none, which keeps the log in the spool; FOOTFALL_LOG_PREFIX, _REPLICAS, _AWAY. */
   nats: NatsSettings | null
   /** FOOTFALL_WORKERS, default one for each core but one, at least one: processes that answer requests. */
   workers: number
@@ -102,8 +102,6 @@ export interface NatsSettings {
   prefix: string
   /** Copies of each message: 1 or 3. */
   replicas: number
-  /** Number of the partitions of events. */
-  partitions: number
   /** Where rows go while NATS is unavailable: `spool` keeps them on the collector's disk, `refuse` refuses the beacon. */
   whenAway: 'spool' | 'refuse'
 }
@@ -399,7 +397,6 @@ function natsSettings(env: Environment): NatsSettings | null {
     servers,
     prefix: identifier(env, 'FOOTFALL_LOG_PREFIX', 'footfall'),
     replicas: Number(oneOf(env, 'FOOTFALL_LOG_REPLICAS', ['1', '3'], '3')),
-    partitions: integer(env, 'FOOTFALL_LOG_PARTITIONS', 16, 1, 256),
     whenAway: oneOf(env, 'FOOTFALL_LOG_AWAY', ['spool', 'refuse'], 'spool'),
   }
 }

@@ -3,14 +3,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config.ts'
-import { openNatsShipping } from '../ingest/nats/natsShipping.ts'
 import type { ShipObserver } from '../ingest/shipper/shipper.ts'
 import { openShippers, recoverSpool } from '../ingest/shipper/shippers.ts'
 import { tableDirectories, workerDirectories } from '../ingest/spool/layout.ts'
 import { openForShipping } from '../platform/clickhouse/cluster.ts'
 import { lockDirectory } from '../platform/localStores/lock.ts'
-import { openLog } from '../platform/log.ts'
-import { openPostgres } from '../platform/postgres/pool.ts'
 import { StartError } from '../platform/startError.ts'
 import { withServers } from './servers.ts'
 
@@ -31,11 +28,10 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
   if (parts.length === 0) throw new StartError(`${directory} contains no spool`)
   const lock = await lockDirectory(directory, 0)
   await withServers(config, async ({ clickhouse: address, postgresUrl }) => {
-    const postgres = openPostgres(postgresUrl, () => {})
     const clickhouse = openForShipping(address, config.clickhouseDatabase)
     const told = { rows: 0, duplicates: 0, deadLetters: 0, troubleAt: 0 }
     // The command shares the ship lease with running collectors, under an id of its own.
-    const turns = { postgresUrl, collectorId: randomUUID() }
+    const leases = { postgresUrl, collectorId: randomUUID() }
     const deadLetterDirectory = join(config.dataDir, 'dead_letters')
     const observer: ShipObserver = {
       shipped(rows) {
@@ -53,31 +49,15 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
         console.error(`retrying ${segment}: ${error.message}`)
       },
     }
-    const nats =
-      config.nats &&
-      (await openNatsShipping({
-        settings: config.nats,
-        postgres,
-        clickhouse,
-        consumerId: null,
-        deadLetterDirectory,
-        observe: () => observer,
-        log: openLog(config),
-      }))
-    const shippers =
-      nats?.forwarders ?? openShippers(clickhouse, turns, deadLetterDirectory, () => observer)
+    const shippers = openShippers(clickhouse, leases, deadLetterDirectory, () => observer)
     for (const part of parts) recoverSpool(part, shippers, true)
     const all = Object.values(shippers)
     while (all.some(({ backlog }) => backlog > 0)) await delay(pollMs)
-    if (nats) await nats.stop()
-    else await Promise.all(all.map((shipper) => shipper.stop(0)))
-    await postgres.end()
+    await Promise.all(all.map((shipper) => shipper.stop(0)))
     await clickhouse.close()
-    if (nats) console.log('all rows are in the log, whose collectors insert them')
-    else
-      console.log(
-        `${told.rows} rows are now in ClickHouse; ${told.duplicates} events were already there; ${told.deadLetters} rows were refused`,
-      )
+    console.log(
+      `${told.rows} rows are now in ClickHouse; ${told.duplicates} events were already there; ${told.deadLetters} rows were refused`,
+    )
   })
   await lock.release()
   const id = join(directory, 'collector_id')

@@ -114,11 +114,6 @@ export const logUp = new Gauge({
   labelNames: ['log'],
   registers,
 })
-export const logPartitions = new Gauge({
-  name: 'footfall_log_partitions',
-  help: 'Partitions of the log in NATS that this machine consumes.',
-  registers,
-})
 export const logFallbackRows = new Counter({
   name: 'footfall_log_fallback_rows_total',
   help: 'Rows that went into the spool because NATS was unavailable.',
@@ -153,8 +148,8 @@ export const clockAheadSeconds = new Gauge({
   help: 'By how much the clock of this machine is ahead of PostgreSQL’s; negative: behind.',
   registers,
 })
-export const shipTurnSeconds = new Histogram({
-  name: 'footfall_ship_turn_wait_seconds',
+export const shipLeaseSeconds = new Histogram({
+  name: 'footfall_ship_lease_wait_seconds',
   help: 'How long a segment waited for the shipping lease.',
   buckets: [0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
   registers,

@@ -1,4 +1,3 @@
-import { descendantsOf, processorMs } from '../chaos/processes.ts'
 import { startNatsServers } from '../harness/natsServers.ts'
 import type { Service } from '../harness/service.ts'
 import { post, warmUp } from './ingest.ts'
@@ -6,57 +5,18 @@ import type { Bench, Row } from './rows.ts'
 import { untilQuiet, withService } from './service.ts'
 import { interleave, median } from './stats.ts'
 
-/** Acknowledgements through three NATS servers on this machine, compared with the spool; and shipping by partitions. */
+/** Acknowledgements through three NATS servers on this machine, compared with the spool. */
 export async function natsLog(bench: Bench): Promise<Row[]> {
   const nats = await startNatsServers()
-  const NATS_URL = nats.urls.join(',')
-  const withPartitions = <T>(partitions: number, use: (service: Service) => Promise<T>) =>
-    withService(use, {
-      NATS_URL,
-      FOOTFALL_LOG_PREFIX: `bench_${partitions}`,
-      FOOTFALL_LOG_PARTITIONS: String(partitions),
-    })
   try {
-    const rows = await withService((spool) =>
-      withService((replicated) => compare(bench, replicated, spool), { NATS_URL }),
+    return await withService((spool) =>
+      withService((replicated) => compare(bench, replicated, spool), {
+        NATS_URL: nats.urls.join(','),
+      }),
     )
-    const shipping = withPartitions(1, (first) =>
-      withPartitions(2, (second) =>
-        withPartitions(4, (fourth) => comparePartitions(bench, [first, second, fourth])),
-      ),
-    )
-    return [...rows, ...(await shipping)]
   } finally {
     await nats.stop()
   }
-}
-
-/** Beacons a second, of 50 events each. A few partitions ship that many without a queue. */
-const shippedRate = 300
-
-/** Processor time of the service and its ClickHouse for an event with one, two and four partitions, without NATS. */
-async function comparePartitions(bench: Bench, services: readonly Service[]): Promise<Row[]> {
-  const counts = [1, 2, 4]
-  const micros = counts.map(() => [] as number[])
-  for (const service of services) await warmUp(bench, service, [service.url], 50, false)
-  for (let round = 0; round < bench.repeats; round++)
-    for (const [at, service] of services.entries()) {
-      const pid = service.process.pid!
-      const processorTime = () => processorMs([{ pid }, ...descendantsOf(pid)])
-      const before = processorTime()
-      const { requests } = await post(bench, service, service.url, 50, false, shippedRate)
-      await untilQuiet(service)
-      micros[at]!.push(((processorTime() - before) * 1_000) / (requests * 50))
-    }
-  const [one, two, four] = micros.map(median)
-  return [
-    {
-      what: 'processor time of an event with four partitions ÷ with one',
-      value: (four! / one!).toFixed(2),
-      target: '≤ 1.1',
-      detail: `${one!.toFixed(1)}, ${two!.toFixed(1)} and ${four!.toFixed(1)} µs with one, two and four partitions at ${shippedRate * 50} events/s`,
-    },
-  ]
 }
 
 async function compare(bench: Bench, replicated: Service, spool: Service): Promise<Row[]> {

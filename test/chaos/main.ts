@@ -242,7 +242,6 @@ async function withStores<T>(
     ...(nats && {
       nats: {
         NATS_URL: nats.urls.join(),
-        FOOTFALL_LOG_PARTITIONS: '4',
         // An event on a deleted disk must not be acknowledged from that disk alone.
         FOOTFALL_LOG_AWAY: 'refuse',
       },

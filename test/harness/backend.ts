@@ -94,7 +94,7 @@ export async function startBackend() {
     workers: {
       async lowMarks(_latestMs, published) {
         for (const spool of spools) spool.notePublished(published)
-        return [...spools].map((spool) => spool.lowMark())
+        return [...spools].map((spool) => ({ mark: spool.lowMark(), position: spool.position }))
       },
       drain: () => {},
       tellStores: () => {},

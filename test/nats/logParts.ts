@@ -8,7 +8,10 @@ import type { NatsSettings } from '../../collector/config.ts'
 import type { NatsLink } from '../../collector/ingest/nats/natsLink.ts'
 import { type NatsShipping, openNatsShipping } from '../../collector/ingest/nats/natsShipping.ts'
 import { openNatsLogs } from '../../collector/ingest/nats/openNatsLogs.ts'
-import { allStreams, infoOf } from '../../collector/ingest/nats/streams.ts'
+import { readProgress } from '../../collector/ingest/nats/progress.ts'
+import { allStreams, infoOf, streamOf } from '../../collector/ingest/nats/streams.ts'
+import type { ShipObserver } from '../../collector/ingest/shipper/shipper.ts'
+import { openShippers } from '../../collector/ingest/shipper/shippers.ts'
 import { makeSpool, openSpools } from '../../collector/ingest/spool/spools.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
@@ -21,6 +24,7 @@ import { waitFor } from '../harness/service.ts'
 export interface Shared {
   clickhouse: ClickHouse
   postgres: Postgres
+  postgresUrl: string
   settings: NatsSettings
   close(): Promise<void>
 }
@@ -30,7 +34,6 @@ const newLog = (servers: string[]): NatsSettings => ({
   servers,
   prefix: `t${randomUUID().slice(0, 8)}`,
   replicas: 3,
-  partitions: 4,
   whenAway: 'spool',
 })
 
@@ -45,6 +48,7 @@ export async function openShared(
   return {
     clickhouse,
     postgres,
+    postgresUrl: url,
     settings: { ...newLog(servers), ...more },
     async close() {
       await Promise.all([clickhouse.close(), postgres.end()])
@@ -54,28 +58,36 @@ export async function openShared(
 
 export type Machine = Awaited<ReturnType<typeof startMachine>>
 
-/** Starts a machine: a worker's logs, and the primary's part, which consumes unless `consumes` is false. */
-export async function startMachine(shared: Shared, { consumes = true, isConnected = true } = {}) {
-  const { settings, postgres } = shared
+/** Starts a machine: a worker's logs, and the primary's part. */
+export async function startMachine(shared: Shared, { isConnected = true } = {}) {
+  const { settings, postgres, postgresUrl, clickhouse } = shared
   const directory = mkdtempSync(join(tmpdir(), 'footfall-machine-'))
   const collectorId = randomUUID()
   const { mark } = await registerCollector(postgres, collectorId)
   const told = { shipped: 0, duplicates: 0, deadLetters: [] as string[], retries: [] as string[] }
   const log = { warn: () => {}, error: () => {} }
+  const deadLetterDirectory = join(directory, 'dead')
+  const observe = (): ShipObserver => ({
+    shipped: (rows) => (told.shipped += rows),
+    duplicates: (lines) => (told.duplicates += lines.length),
+    deadLetter: (reason) => told.deadLetters.push(reason),
+    retry: (error) => told.retries.push(error.message),
+  })
   const shipping: NatsShipping = await openNatsShipping({
     settings,
-    postgres,
-    clickhouse: shared.clickhouse,
-    consumerId: consumes ? collectorId : null,
-    deadLetterDirectory: join(directory, 'dead'),
-    observe: () => ({
-      shipped: (rows) => (told.shipped += rows),
-      duplicates: (lines) => (told.duplicates += lines.length),
-      deadLetter: (reason) => told.deadLetters.push(reason),
-      retry: (error) => told.retries.push(error.message),
-    }),
+    postgres: { pool: postgres, url: postgresUrl },
+    clickhouse,
+    collectorId,
+    deadLetterDirectory,
+    observe,
     log: log as never,
   })
+  const shippers = openShippers(
+    clickhouse,
+    { postgresUrl, collectorId },
+    deadLetterDirectory,
+    observe,
+  )
   const spoolDirectory = join(directory, 'spool', '0')
   mkdirSync(spoolDirectory, { recursive: true })
   makeSpool(spoolDirectory)
@@ -86,33 +98,37 @@ export async function startMachine(shared: Shared, { consumes = true, isConnecte
     {
       sealed: (table, path) => {
         sealed.push(path)
-        shipping.forwarders[table].add(path)
+        shippers[table].add(path)
       },
       commit: () => {},
       noRoom: () => {},
     },
   )
-  const { logs, link, close } = await openNatsLogs(settings, spools, { receivedFrom: mark })
+  const { logs, link, close } = await openNatsLogs(settings, spools)
   if (isConnected) await untilReady(link, settings)
   return {
     collectorId,
     directory,
     shipping,
+    shippers,
     logs,
     told,
     /** Segments that its spool has sealed. */
     sealed,
-    /** The time until which ClickHouse has all its events. */
+    /** The time until which ClickHouse has all its events; 0 if that is unknown. */
     async completeUntil(): Promise<number> {
-      const { committed, doubtfulFrom } = await shipping.readProgress()
-      logs.events.noteCommitted?.(committed)
-      return Math.min(logs.events.lowMark(), shipping.forwarders.events.lowMark, doubtfulFrom)
+      const mark = logs.events.lowMark()
+      const stored = await shipping.storedUntil(mark, logs.events.position).catch(() => null)
+      return Math.min(stored ?? 0, shippers.events.lowMark)
     },
-    async stop({ keepsDisk = false } = {}): Promise<boolean> {
+    /** How far the events are consumed, by any machine. */
+    progress: () => readProgress(postgres, streamOf('events', settings).name),
+    async stop(): Promise<boolean> {
       await Promise.all(Object.values(logs).map((each) => each.close()))
       await close()
       const isComplete = await shipping.stop()
-      if (!keepsDisk) rmSync(directory, { recursive: true, force: true })
+      await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(0)))
+      rmSync(directory, { recursive: true, force: true })
       return isComplete
     },
   }

@@ -73,51 +73,56 @@ describe('append, consume and commit', () => {
     expect(one.told.duplicates + other.told.duplicates).toBe(400)
   })
 
-  test('machines share the partitions, and one that stops in order hands its part over', async () => {
+  test('one machine at a time owns the log, and hands it over when it stops in order', async () => {
     const [one, other] = [await start(), await start()]
-    await waitFor('equal shares', () => {
-      const [left, right] = [one.shipping.owned(), other.shipping.owned()]
-      return left.length === 3 && right.length === 3 && new Set([...left, ...right]).size === 6
-    })
+    await waitFor('an owner', () => one.shipping.isOwner !== other.shipping.isOwner)
+    const [owner, next] = one.shipping.isOwner ? [one, other] : [other, one]
     const all = ids(100)
-    await appendAll(one, all)
-    machines = [other]
-    expect(await one.stop()).toBe(true)
-    await waitFor('the other', () => other.shipping.owned().length === 6)
+    await appendAll(owner, all)
+    machines = [next]
+    expect(await owner.stop()).toBe(true)
+    await waitFor('the next owner', () => next.shipping.isOwner)
     const more = ids(100)
-    await appendAll(other, more)
+    await appendAll(next, more)
     await untilStored([...all, ...more])
     expect(await storedIds(shared.clickhouse)).toEqual([...all, ...more].sort())
   })
 })
 
-test('what ClickHouse has does not go back when machines start, stop and die', async () => {
+test('what ClickHouse has does not go back when the log gets another owner', async () => {
   const one = await start()
   await appendAll(one, ids(200))
   const now = Date.now()
   await waitFor('the watermark', async () => (await one.completeUntil()) > now)
-  // The owners report once a second which servers have the rows.
+  // The owner records once a second which servers have the rows.
   await delay(3_000)
+  const other = await start()
+  await waitFor('the watermark', async () => (await other.completeUntil()) > now)
   const marks: number[] = []
   let isWatching = true
   const watching = (async () => {
     for (; isWatching; await delay(50)) {
-      const { committed, doubtfulFrom } = await one.shipping.readProgress()
-      marks.push(doubtfulFrom, ...committed)
-      expect(doubtfulFrom).toBe(Infinity)
+      marks.push(await other.completeUntil())
+      expect((await other.progress()).doubtfulFrom).toBe(Infinity)
     }
   })()
-  const other = await start()
-  await waitFor('a share', () => other.shipping.owned().length === 3)
-  // The messages of the last two minutes are read again.
+  // The owner stalls, and another one reads the messages of the last two minutes again.
+  while (one.shipping.isOwner) {
+    await shared.postgres.query(
+      "UPDATE leases SET expires_at = '-infinity' WHERE name LIKE 'log %'",
+    )
+    await delay(500)
+  }
+  await waitFor('the other', () => other.shipping.isOwner)
+  await appendAll(one, ids(100))
   await delay(4_000)
-  machines = [one]
-  await other.stop()
-  await waitFor('all partitions', () => one.shipping.owned().length === 6)
-  await delay(4_000)
+  machines = [other]
+  await one.stop()
+  await delay(1_000)
   isWatching = false
   await watching
   expect(marks.length).toBeGreaterThan(50)
+  expect(marks).toEqual(marks.toSorted((earlier, later) => earlier - later))
 })
 
 describe('NATS fails', () => {
@@ -145,7 +150,7 @@ describe('NATS fails', () => {
     expect(await storedIds(shared.clickhouse)).toEqual(all)
   })
 
-  test('without NATS, the spool keeps rows and forwards them later; the watermark waits', async () => {
+  test('without NATS, the spool keeps rows and ships them; the watermark waits', async () => {
     const machine = await start()
     const all = ids(300)
     await appendAll(machine, all.slice(0, 100))
@@ -203,17 +208,31 @@ describe('NATS fails', () => {
     expect(await storedIds(shared.clickhouse)).toEqual(all)
   })
 
-  test('a machine starts, acknowledges and stops without NATS, and the next start forwards its rows', async () => {
-    const absent = { ...shared, settings: { ...shared.settings, servers: ['nats://127.0.0.1:1'] } }
-    const lonely = await startMachine(absent, { isConnected: false })
+  test('a machine starts, ships its spool and stops without NATS', async () => {
+    const settings = { ...shared.settings, servers: ['nats://127.0.0.1:1'] }
+    const machine = await startMachine({ ...shared, settings }, { isConnected: false })
     const all = ids(50)
-    await appendAll(lonely, all)
-    expect(await lonely.stop({ keepsDisk: true })).toBe(false)
-    expect(await storedIds(shared.clickhouse)).toEqual([])
-    const machine = await start()
-    for (const path of lonely.sealed) machine.shipping.forwarders.events.add(path)
+    await appendAll(machine, all)
+    await untilStored(all)
+    expect(await machine.completeUntil()).toBe(0)
+    expect(await machine.stop()).toBe(false)
+    expect(await storedIds(shared.clickhouse)).toEqual(all)
+  })
+
+  test('an event is stored once, whether it comes through NATS or through a spool', async () => {
+    const away = { ...shared, settings: { ...shared.settings, servers: ['nats://127.0.0.1:1'] } }
+    const [machine, spooling] = [await start(), await startMachine(away, { isConnected: false })]
+    machines.push(spooling)
+    const all = ids(200)
+    await Promise.all([
+      appendAll(machine, all, 5),
+      appendAll(spooling, all.toReversed(), 5),
+      appendAll(machine, all, 7),
+    ])
     const now = Date.now()
     await waitFor('the watermark', async () => (await machine.completeUntil()) > now)
+    await waitFor('the spool', () => spooling.shippers.events.backlog === 0)
+    await waitFor('the seal', () => spooling.told.shipped + spooling.told.duplicates >= 200)
     expect(await storedIds(shared.clickhouse)).toEqual(all)
   })
 })

@@ -58,7 +58,7 @@ const footfall = (dataDir: string, args: string[], env: Record<string, string> =
 /** Data that an idle service writes all the time, and the times of migrations. */
 const writtenByItself = [
   'collectors',
-  'ship_turns',
+  'ship_leases',
   'shipped_ids',
   'pixel_listening',
   'pixel_voices',

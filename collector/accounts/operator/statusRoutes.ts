@@ -92,10 +92,8 @@ export const statusRoutes =
         const [collectors, text, clickhouseState, postgresState] = await Promise.all([
           postgres.query<CollectorRow>(
             `SELECT collectors.collector_id, hostname, complete_until_ms::float8 AS complete_until_ms, reported_at, released_at,
-               ship_turns.collector_id IS NOT NULL OR EXISTS (
-                 SELECT FROM event_log_partitions WHERE owner = collectors.collector_id AND expires_at > now()
-               ) AS is_shipping
-             FROM collectors LEFT JOIN ship_turns USING (collector_id) ORDER BY complete_until_ms, 1`,
+               ship_leases.collector_id IS NOT NULL AS is_shipping
+             FROM collectors LEFT JOIN ship_leases USING (collector_id) ORDER BY complete_until_ms, 1`,
           ),
           metrics(),
           readClickHouse(clickhouse.live),

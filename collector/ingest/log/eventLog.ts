@@ -4,8 +4,8 @@ import { busy } from '../../api/http/errors.ts'
  * The log in which acknowledged rows wait for ClickHouse. Collectors append to it, and shippers consume it. It is the
  * spool of a machine (spool/), or NATS JetStream for several machines (nats/).
  *
- * A shipper consumes one partition at a time, in batches. A position names a batch: a segment's path in the spool,
- * consecutive messages in NATS.
+ * A shipper consumes one table's log, in batches. A position names a batch: a segment's path in the spool, consecutive
+ * messages in NATS.
  */
 
 /** One table's log, as the worker of a collector sees it. */
@@ -17,12 +17,15 @@ export interface EventLog {
    * LogUnavailable when none was acknowledged. `receivedAt` is their `received_at`, from `receive`.
    */
   append(rows: readonly string[], receivedAt?: number): Promise<void>
-  /** Returns a time, epoch milliseconds. All rows received earlier were already handed to a shipper. */
+  /**
+   * Returns a time, epoch milliseconds. All rows received earlier are in sealed segments of the spool, which the shipper
+   * knows, or in NATS, at `position` or earlier.
+   */
   lowMark(): number
+  /** The position in NATS of the last row; 0 in the spool. */
+  readonly position: number
   /** Records the latest watermark that this machine has published, epoch milliseconds. */
   notePublished(mark: number): void
-  /** Records until where ClickHouse has the messages of each partition, for a log whose low mark waits for them. */
-  noteCommitted?(positions: readonly number[]): void
   /** The reason why appends fail now; null if they succeed. */
   readonly trouble: string | null
   /** Makes all rows durable, and refuses further ones. */
@@ -61,10 +64,10 @@ export interface ConsumedRows {
   memory: Buffer
 }
 
-/** One partition of a table's log, as its shipper sees it. */
-export interface LogPartition {
+/** The batches of one table's log, as its shipper sees them. */
+export interface LogBatches {
   /** Whether a batch has the same rows in each try, so that ClickHouse recognizes its token. */
-  readonly hasFixedBatches: boolean
+  readonly isFixed: boolean
   /** Returns the name of a batch for queries and dead letters. */
   nameOf(position: string): string
   /** Returns ClickHouse's deduplication token of a batch. */
@@ -83,7 +86,7 @@ export interface LogPartition {
   forget(position: string): Promise<void>
 }
 
-/** The exclusive right to insert rows of a partition into ClickHouse. */
+/** The exclusive right to insert rows of a log into ClickHouse. */
 export interface ShipLease {
   /**
    * Hashes of the ids that other shippers have shipped since our last lease, two words each; null if some are

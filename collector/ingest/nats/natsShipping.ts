@@ -1,155 +1,173 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NatsSettings } from '../../config.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import type { Log, WarnLog } from '../../platform/log.ts'
-import { logPartitions, logUp } from '../../platform/metrics.ts'
+import type { Log } from '../../platform/log.ts'
+import { logUp } from '../../platform/metrics.ts'
+import { type Lease, LeaseHeldError, withLease } from '../../platform/postgres/lease.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { runEvery } from '../../platform/runEvery.ts'
 import { seldomLog } from '../../platform/seldomLog.ts'
 import type { ShipObserver } from '../shipper/shipper.ts'
-import { keepShippedMs, type SegmentShippers } from '../shipper/shippers.ts'
+import { keepShippedMs } from '../shipper/shippers.ts'
 import type { SpooledTable } from '../spool/layout.ts'
-import { Consumers } from './consumers.ts'
-import { Forwarder } from './forwarder.ts'
-import type { NatsLink } from './natsLink.ts'
-import { openNatsLink } from './natsLink.ts'
-import { type LogProgress, readProgress } from './partitionLeases.ts'
-import { ensureStreams, infoOf, streamsOf } from './streams.ts'
+import { ConsumedMark } from './consumedMark.ts'
+import { type NatsLink, openNatsLink } from './natsLink.ts'
+import { readProgress } from './progress.ts'
+import { StreamConsumer } from './streamConsumer.ts'
+import { allStreams, ensureStreams, infoOf, streamOf } from './streams.ts'
 
 export interface NatsShippingOptions {
   settings: NatsSettings
-  postgres: Postgres
+  postgres: { readonly pool: Postgres; readonly url: string }
   clickhouse: ClickHouse
-  /** Identifies this machine among those that consume; null: it consumes nothing. */
-  consumerId: string | null
+  collectorId: string
   deadLetterDirectory: string
   observe(table: SpooledTable): ShipObserver
   log: Log
 }
 
-const retryMs = 1_000
+/** Interval of the tries to become the owner, and of the owner’s checks. */
+const checkMs = 1_000
 const pollMs = 100
 const stopMs = 5_000
 
-/** A machine’s part of the log in NATS: it forwards its spools, and consumes its share of the partitions. */
+/** A machine’s part of the log in NATS. One machine at a time, the owner, consumes all streams. */
 export interface NatsShipping {
-  /** Take the segments of the spools. */
-  readonly forwarders: SegmentShippers
   readonly link: NatsLink
+  readonly isOwner: boolean
   /** Updates the metrics. */
   measure(): void
-  /** Names of the streams that this machine consumes. */
-  owned(): string[]
-  /** Reads how far the events are, and tells the forwarder. */
-  readProgress(): Promise<LogProgress>
-  /** Resolves with whether ClickHouse has all events that this machine received. */
+  /**
+   * Returns until when ClickHouse has all events that this machine wrote to the log; null until that is known. Until
+   * `mark`, its workers wrote them at `position` or earlier.
+   */
+  storedUntil(mark: number, position: number): Promise<number | null>
+  /** Resolves with whether ClickHouse has all events of the log. */
   stop(): Promise<boolean>
 }
 
+/** The name of the lease (platform/postgres/lease.ts) that the owner of the log holds. */
+export const ownerLease = ({ prefix }: Pick<NatsSettings, 'prefix'>): string => `log ${prefix}`
+
 export async function openNatsShipping(options: NatsShippingOptions): Promise<NatsShipping> {
-  const { settings, postgres, clickhouse, consumerId, deadLetterDirectory, observe } = options
+  const { settings, postgres } = options
   const log = seldomLog(options.log)
   const link = await openNatsLink(settings.servers)
+  const events = streamOf('events', settings).name
+  const consumed = new ConsumedMark()
   const stopping = new AbortController()
-  void createStreams(link, settings, log, stopping.signal)
-  const forwarderOf = (table: SpooledTable) =>
-    new Forwarder({
-      link,
-      table,
-      streams: streamsOf(table, settings),
-      deadLetterDirectory,
-      observe: observe(table),
-    })
-  const events = forwarderOf('events')
-  const forwarders = {
-    events,
-    rejected_events: forwarderOf('rejected_events'),
-    identity_links: forwarderOf('identity_links'),
+  let isOwner = false
+  let hasStreams = false
+  const warn = (error: Error) => {
+    if (!(error instanceof LeaseHeldError || stopping.signal.aborted))
+      log.warn({ error: reasonOf(error) }, 'the log is not consumed')
   }
-  const consumers =
-    consumerId === null
-      ? null
-      : new Consumers({
-          link,
-          settings,
-          postgres,
-          clickhouse,
-          consumerId,
-          deadLetterDirectory,
-          keepShippedMs,
-          observe,
-          log,
-        })
-  const names = streamsOf('events', settings).map(({ name }) => name)
-  return {
-    forwarders,
-    link,
-    measure() {
-      logUp.set({ log: 'nats' }, link.client ? 1 : 0)
-      logPartitions.set(consumers?.owned.length ?? 0)
+  const own = async (owner: Lease) => {
+    const consumers = openConsumers(options, owner, link, (stream, error) =>
+      log.warn({ stream, error: error.message }, 'the log cannot be read'),
+    )
+    isOwner = true
+    try {
+      while (!stopping.signal.aborted && !owner.signal.aborted) {
+        await delay(checkMs, undefined, { signal: stopping.signal }).catch(() => {})
+        await Promise.all(consumers.map((consumer) => consumer.check().catch(warn)))
+      }
+    } finally {
+      isOwner = false
+      const timeoutMs = owner.signal.aborted ? 0 : stopMs
+      await Promise.all(consumers.map((consumer) => consumer.stop(timeoutMs)))
+    }
+  }
+  const consuming = runEvery(
+    checkMs,
+    async () => {
+      if (!hasStreams) await ensureStreams((await link.ready()).manager, settings)
+      hasStreams = true
+      await withLease(postgres.pool, ownerLease(settings), own)
     },
-    owned: () => consumers?.owned ?? [],
-    async readProgress() {
-      const progress = await readProgress(postgres, names)
-      events.noteCommitted(progress.committed)
-      return progress
+    warn,
+  )
+  return {
+    link,
+    get isOwner() {
+      return isOwner
+    },
+    measure: () => logUp.set({ log: 'nats' }, link.client ? 1 : 0),
+    async storedUntil(mark, position) {
+      consumed.note(mark, Math.max(position, await lastPosition(link, events)))
+      const { committed, doubtfulFrom } = await readProgress(postgres.pool, events)
+      const reached = consumed.read(committed)
+      return reached && Math.min(reached, doubtfulFrom)
     },
     async stop() {
-      await Promise.all(Object.values(forwarders).map((forwarder) => forwarder.stop(stopMs)))
       const isComplete = await Promise.race([
-        isConsumed(link, postgres, names, stopping.signal),
+        isConsumed(link, postgres.pool, events, stopping.signal),
         delay(stopMs, false),
       ])
       stopping.abort()
-      // A consumer that waits for the first connection ends with it.
+      // A machine that waits for the first connection ends with it.
       if (!link.client) await link.close()
-      await consumers?.stop(stopMs)
+      await consuming.stop()
       await link.close()
-      return isComplete && Object.values(forwarders).every(({ backlog }) => backlog === 0)
+      return isComplete
     },
   }
 }
 
-/** Waits until the shippers have committed everything that is in these streams now. */
+const openConsumers = (
+  {
+    settings,
+    postgres,
+    clickhouse,
+    collectorId,
+    deadLetterDirectory,
+    observe,
+  }: NatsShippingOptions,
+  owner: Lease,
+  link: NatsLink,
+  failed: (stream: string, error: Error) => void,
+): StreamConsumer[] =>
+  allStreams(settings).map(
+    (stream) =>
+      new StreamConsumer({
+        link,
+        stream,
+        owner,
+        postgresUrl: postgres.url,
+        collectorId,
+        clickhouse,
+        deadLetterDirectory,
+        keepShippedMs,
+        observe: observe(stream.table),
+        failed: (error) => failed(stream.name, error),
+      }),
+  )
+
+/** Returns the last position of a stream. Throws if NATS is unavailable. */
+async function lastPosition({ client }: NatsLink, stream: string): Promise<number> {
+  const info = client && (await infoOf(client.manager, stream))
+  if (!info) throw new Error('NATS is unavailable')
+  return info.state.last_seq
+}
+
+/** Waits until the owner has committed everything that is in the stream now. */
 async function isConsumed(
   link: NatsLink,
   postgres: Postgres,
-  names: readonly string[],
+  stream: string,
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    if (!link.client) return false
-    const { manager } = link.client
-    const infos = await Promise.all(names.map((name) => infoOf(manager, name)))
+    const last = await lastPosition(link, stream)
     while (!signal.aborted) {
-      const { committed, doubtfulFrom } = await readProgress(postgres, names)
-      const isDone = infos.every((info, at) => !info || info.state.last_seq <= committed[at]!)
-      if (isDone) return doubtfulFrom === Infinity
+      const { committed, doubtfulFrom } = await readProgress(postgres, stream)
+      if (committed >= last) return doubtfulFrom === Infinity
       await delay(pollMs)
     }
   } catch {
     // NATS or PostgreSQL is unavailable.
   }
   return false
-}
-
-/** Creates the streams as soon as NATS is available. */
-async function createStreams(
-  link: NatsLink,
-  settings: NatsSettings,
-  log: WarnLog,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      const { manager } = await link.ready()
-      await ensureStreams(manager, settings)
-      return
-    } catch (error) {
-      if (signal.aborted) return
-      log.warn({ error: reasonOf(error as Error) }, 'the streams of NATS are not ready')
-      await delay(retryMs, undefined, { signal }).catch(() => {})
-    }
-  }
 }
 
 /** Adds what to do to NATS’s message about a server without a cluster. */

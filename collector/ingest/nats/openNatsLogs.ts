@@ -4,22 +4,20 @@ import type { SpooledTable } from '../spool/layout.ts'
 import type { EventLogs, Spools } from '../spool/spools.ts'
 import { type NatsLink, openNatsLink } from './natsLink.ts'
 import { NatsLog } from './natsLog.ts'
-import { streamsOf } from './streams.ts'
+import { streamOf } from './streams.ts'
 
 /** Opens a worker’s logs in NATS. Its spools keep rows while NATS is unavailable. */
 export async function openNatsLogs(
   settings: NatsSettings,
   spools: Spools,
-  { receivedFrom }: { receivedFrom: number },
 ): Promise<{ logs: EventLogs; link: NatsLink; close(): Promise<void> }> {
   const link = await openNatsLink(settings.servers)
   const open = (table: SpooledTable) =>
     new NatsLog({
       link,
-      streams: streamsOf(table, settings),
+      stream: streamOf(table, settings),
       whenAway: settings.whenAway,
       spool: spools[table],
-      receivedFrom,
       onCommit: (rows) => table === 'events' && commitRows.observe(rows),
     })
   return {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { onShard } from '../../platform/clickhouse/shards.ts'
-import type { ConsumedRows, LeaseSource, LogPartition, ShipLease } from '../log/eventLog.ts'
-import type { Deduplicator, SegmentIds } from './deduplicator.ts'
+import type { ConsumedRows, LeaseSource, LogBatches, ShipLease } from '../log/eventLog.ts'
+import type { BatchIds, Deduplicator, LeasedBatch, Suspects } from './deduplicator.ts'
 import {
   type Batch,
   isBeingInserted,
@@ -39,7 +39,7 @@ export interface Shipment {
 export interface BatchPreparerOptions {
   clickhouse: ClickHouse
   table: string
-  partition: LogPartition
+  batches: LogBatches
   duplicates: Deduplicator | null
   leases: LeaseSource | null
   /** Reports lines whose events are stored already. */
@@ -61,7 +61,7 @@ export class BatchPreparer {
 
   constructor(options: BatchPreparerOptions) {
     this.#options = options
-    this.#reader = new BatchReader(options.partition, options.duplicates)
+    this.#reader = new BatchReader(options.batches, options.duplicates)
   }
 
   /** Starts to read the next batch, if there is one. */
@@ -75,29 +75,27 @@ export class BatchPreparer {
   }
 
   async prepare(queued: QueuedBatch): Promise<Shipment> {
-    const { clickhouse, table, duplicates, leases, partition } = this.#options
+    const { clickhouse, table, leases, batches } = this.#options
     const { position } = queued
     const { payloads, rows, oldestAt, damaged, memory, ids } = await this.#reader.read(position)
     const batch: Batch = {
-      name: partition.nameOf(position),
+      name: batches.nameOf(position),
       parts: shardPartsOf(clickhouse, table, payloads),
-      token: partition.tokenOf(position),
+      token: batches.tokenOf(position),
       rows,
       oldestAt,
       refused: 0,
     }
     if (!leases) return { lease: null, batch, damaged, memory }
-    const lease = await (duplicates && ids
-      ? duplicates.acquireLease(ids)
-      : leases.acquire(new Uint32Array()))
+    const { lease, findSuspects } = await (ids?.acquireLease() ?? leaseWithoutIds(leases))
     try {
       if (lease.mayOtherInsertsRun) {
         await this.#options.pause(arrivingMs)
         await this.#waitForInserts(queryIdOf(leases.batchPrefix))
       }
-      const suspects = duplicates && ids && (await duplicates.findSuspects(payloads, ids, lease))
+      const suspects = await findSuspects()
       if (queued.isUncertain) await this.#removeStored(batch)
-      if (duplicates && suspects) await this.#removeDuplicates(duplicates, batch, suspects)
+      await this.#removeDuplicates(batch, suspects)
       return { lease, batch, damaged, memory }
     } catch (error) {
       lease.abandon()
@@ -122,13 +120,9 @@ export class BatchPreparer {
   }
 
   /** All events of a project are in one part, on one shard. */
-  async #removeDuplicates(
-    duplicates: Deduplicator,
-    batch: Batch,
-    suspects: ReadonlySet<string>,
-  ): Promise<void> {
+  async #removeDuplicates(batch: Batch, suspects: Suspects): Promise<void> {
     await this.#eachPart(batch, async (part) => {
-      const checked = await duplicates.removeDuplicates(part, suspects)
+      const checked = await suspects.removeFrom(part)
       part.payloads = checked.payloads
       batch.rows -= checked.duplicates.length
       if (checked.duplicates.length > 0) this.#options.onDuplicates(checked.duplicates)
@@ -145,7 +139,15 @@ export class BatchPreparer {
 /** A batch in memory. */
 interface ReadBatch extends ConsumedRows {
   /** Null for tables whose rows have no event_id. */
-  ids: SegmentIds | null
+  ids: BatchIds | null
+}
+
+/** Acquires a lease for rows without an event_id, of which none is a suspect. */
+async function leaseWithoutIds(leases: LeaseSource): Promise<LeasedBatch> {
+  const noSuspects: Suspects = {
+    removeFrom: async ({ payloads }) => ({ payloads, duplicates: [] }),
+  }
+  return { lease: await leases.acquire(new Uint32Array()), findSuspects: async () => noSuspects }
 }
 
 const memoryBytesMin = 1024 * 1024
@@ -155,13 +157,13 @@ const memoryBytesMin = 1024 * 1024
  * allocating it for each batch would occupy the garbage collector.
  */
 class BatchReader {
-  readonly #partition: LogPartition
+  readonly #batches: LogBatches
   readonly #duplicates: Deduplicator | null
   readonly #free: Buffer[] = []
   #ahead: { position: string; batch: Promise<ReadBatch> } | null = null
 
-  constructor(partition: LogPartition, duplicates: Deduplicator | null) {
-    this.#partition = partition
+  constructor(batches: LogBatches, duplicates: Deduplicator | null) {
+    this.#batches = batches
     this.#duplicates = duplicates
   }
 
@@ -190,7 +192,7 @@ class BatchReader {
   }
 
   async #readNow(position: string): Promise<ReadBatch> {
-    const consumed = await this.#partition.consume(position, (bytes) => this.#take(bytes))
+    const consumed = await this.#batches.consume(position, (bytes) => this.#take(bytes))
     const ids = this.#duplicates?.inspectIds(consumed.payloads, consumed.rows) ?? null
     return { ...consumed, ids }
   }

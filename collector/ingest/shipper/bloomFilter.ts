@@ -1,4 +1,4 @@
-import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { partsOf } from '../../platform/clickhouse/cluster.ts'
 import { idWordsAt, nextLineAt } from '../spool/rowFields.ts'
 /**
@@ -85,7 +85,6 @@ function mix(word: number): number {
  * many.
  */
 const idsMax = 2_000_000
-const everything: Query = { sql: 'true', params: {} }
 const timeoutMs = 10_000
 const newline = 0x0a
 
@@ -97,16 +96,15 @@ const newline = 0x0a
 export async function warmRecentIds(
   clickhouse: ClickHouse,
   since: number,
-  { condition = everything, sliceIds }: { condition?: Query; sliceIds?: number } = {},
 ): Promise<BloomFilter | null> {
-  const seen = new BloomFilter(since, sliceIds)
+  const seen = new BloomFilter(since)
   let read = 0
   for (const { shard, table } of partsOf(clickhouse, 'events')) {
     const { rows, body } = await shard.stream(
       {
         sql: `SELECT event_id FROM ${table} WHERE received_at >= fromUnixTimestamp64Milli({since:Int64})
-                AND (${condition.sql}) LIMIT {limit:UInt64}`,
-        params: { ...condition.params, since, limit: idsMax + 1 },
+              LIMIT {limit:UInt64}`,
+        params: { since, limit: idsMax + 1 },
       },
       // Lines begin like those of a segment, so that idWordsAt can read them.
       'JSONEachRow',

@@ -25,10 +25,10 @@ export interface DeadLetter {
   row: string
 }
 
-/** Adds a dead letter to the file of its segment, durably: JSON lines in `directory`. */
-export function appendDeadLetter(directory: string, segment: string, letter: DeadLetter): void {
+/** Adds a dead letter to the file of its batch, durably: JSON lines in `directory`. */
+export function appendDeadLetter(directory: string, batch: string, letter: DeadLetter): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const fd = openSync(join(directory, `${segment}.jsonl`), 'a', 0o600)
+  const fd = openSync(join(directory, `${batch}.jsonl`), 'a', 0o600)
   try {
     writeSync(fd, `${JSON.stringify(letter)}\n`)
     fsyncSync(fd)
@@ -38,7 +38,7 @@ export function appendDeadLetter(directory: string, segment: string, letter: Dea
   syncDirectory(directory)
 }
 
-/** The dead letters of one segment. */
+/** The dead letters of one batch. */
 export interface LetterFile {
   path: string
   letters: DeadLetter[]

@@ -1,5 +1,5 @@
-import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
-import { shipTurnSeconds } from '../../platform/metrics.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { shipLeaseSeconds } from '../../platform/metrics.ts'
 import type { LeaseSource, ShipLease } from '../log/eventLog.ts'
 import {
   eventIdOf,
@@ -23,25 +23,7 @@ const warmedMs = 2 * clockToleranceMs
 /** Ids of one query: ClickHouse accepts bound values of at most 128 KiB, which are part of the URL. */
 const idsPerQuery = 2_000
 
-/** The part of all events that a deduplicator sees: those of one partition. Default: all. */
-export interface DeduplicatorScope {
-  /** Selects the events in ClickHouse. */
-  condition?: Query
-  /** Ids of one slice of the filter. */
-  sliceIds?: number
-}
-
-/** The ids of a segment, compared with the filter before the lease. */
-export interface SegmentIds {
-  /** Ids that may be stored already or occur twice, for which removeDuplicates queries ClickHouse. */
-  suspects: Set<string>
-  /** The hashes of all its ids, line by line (`hashId`). */
-  hashes: Uint32Array
-  /** The filter of the comparison; findSuspects repeats the comparison if it was replaced. */
-  seen: BloomFilter
-}
-
-/** The result of removeDuplicates. */
+/** The lines of a part of a batch, after removeFrom. */
 export interface CheckedLines {
   /** The lines to insert. */
   payloads: Buffer[]
@@ -49,18 +31,37 @@ export interface CheckedLines {
   duplicates: Buffer[]
 }
 
+/** The ids of a batch that were compared with the filter. */
+export interface BatchIds {
+  /** Ids that may be stored already or occur twice. */
+  readonly suspects: ReadonlySet<string>
+  /** Waits for the lease, and adds the ids that other collectors shipped before it to the filter. */
+  acquireLease(): Promise<LeasedBatch>
+}
+
+/** A batch under its lease. */
+export interface LeasedBatch {
+  readonly lease: ShipLease
+  /** Completes the suspects with ids that other collectors shipped. No insert of an earlier lease may run any more. */
+  findSuspects(): Promise<Suspects>
+}
+
+/** The ids of a batch for which ClickHouse is queried. */
+export interface Suspects {
+  /**
+   * Returns the lines of a part of the batch without those whose event is stored already or occurs earlier in it. Every
+   * earlier batch must be stored.
+   */
+  removeFrom(part: Pick<ShardPart, 'clickhouse' | 'table' | 'payloads'>): Promise<CheckedLines>
+}
+
 /**
- * Keeps every event single. An event_id that its project already has is removed from a segment before the
- * insert. This holds for any sender, time and collector, so no read has to search for duplicates.
+ * Keeps every event single. An event_id that its project already has is removed from a batch before the insert. This
+ * holds for any sender, time and collector, so no read has to search for duplicates.
  *
- * The shipper (shipper.ts) calls the methods in this order, for each segment:
+ * Each step returns the object of the next one:
  *
- * 1. inspectIds adds the ids to the filter. It runs before the lease, possibly while the previous segment is
- * inserted.
- * 2. acquireLease waits for the lease, and adds the ids that other collectors shipped meanwhile.
- * 3. findSuspects runs once no earlier insert runs. The first lease reads recent ids back. It returns the
- * final suspects.
- * 4. removeDuplicates queries ClickHouse for the suspects, and removes lines that it has.
+ *   inspectIds ▶ BatchIds.acquireLease ▶ LeasedBatch.findSuspects ▶ Suspects.removeFrom
  *
  * ClickHouse knows every id (projection by_event_id), but a query for each would cost as much as the insert.
  * So a Bloom filter remembers ids, also those that other collectors ship. ClickHouse is queried for suspects.
@@ -68,7 +69,7 @@ export interface CheckedLines {
  *
  * - The filter may contain it.
  * - Its event happened before the filter began to remember. A younger event that is not in the filter is new.
- * - Its sender chose it, up to one query for each segment. A pixel's ids contain the time of the event, so
+ * - Its sender chose it, up to one query for each batch. A pixel's ids contain the time of the event, so
  * they cannot return with another time. A server may repeat its event hours later, with the time of the new
  * try.
  *
@@ -85,79 +86,30 @@ export class Deduplicator {
   #isWarm = false
   readonly #id = new Uint32Array(4)
 
-  readonly #scope: DeduplicatorScope
-
-  constructor(
-    clickhouse: ClickHouse,
-    leases: LeaseSource,
-    now = Date.now,
-    scope: DeduplicatorScope = {},
-  ) {
+  constructor(clickhouse: ClickHouse, leases: LeaseSource, now = Date.now) {
     this.#clickhouse = clickhouse
     this.leases = leases
     this.#now = now
-    this.#scope = scope
-    this.#seen = new BloomFilter(now(), scope.sliceIds)
+    this.#seen = new BloomFilter(now())
   }
 
   /**
-   * Step 1: compares the ids of a segment's payloads with the filter, and adds them to it. It uses memory only, so it
-   * may run while the previous segment is still being inserted.
+   * Compares the ids of a batch's payloads with the filter, and adds them to it. It uses memory only, so it may run while
+   * the previous batch is still being inserted.
    */
-  inspectIds(payloads: readonly Buffer[], rows: number): SegmentIds {
-    const now = this.#now()
-    const seen = this.#seen
-    const rememberedSince = seen.since + clockToleranceMs
-    const hashes = new Uint32Array(rows * 2)
-    const ids: SegmentIds = { suspects: new Set(), hashes, seen }
-    let at = 0
-    let chosenBySender = 0
-    for (const payload of payloads) {
-      for (let start = 0; start < payload.length; start = nextLineAt(payload, start), at += 2) {
-        idWordsAt(payload, start, this.#id)
-        hashId(this.#id, ids.hashes, at)
-        const mayBeSeen = seen.add(ids.hashes[at]!, ids.hashes[at + 1]!, now)
-        const happenedAt = tsMillisAt(payload, start)
-        const isYoung = happenedAt >= rememberedSince
-        const containsTime = Math.abs(idMillis(this.#id) - happenedAt) <= clockToleranceMs
-        const isChecked = !containsTime && chosenBySender++ < idsPerQuery
-        if (mayBeSeen || !isYoung || isChecked)
-          ids.suspects.add(eventIdOf(payload.subarray(start, start + 64)))
-      }
+  inspectIds(payloads: readonly Buffer[], rows: number): BatchIds {
+    const inspected = this.#inspect(payloads, rows)
+    return {
+      suspects: inspected.suspects,
+      acquireLease: async () => {
+        const waited = shipLeaseSeconds.startTimer()
+        const lease = await this.leases.acquire(inspected.hashes)
+        waited()
+        // At once, before anything can fail, because the next lease does not repeat these ids.
+        this.#learn(lease.idsOfOthers)
+        return { lease, findSuspects: () => this.#findSuspects(payloads, inspected, lease) }
+      },
     }
-    return ids
-  }
-
-  /** Step 2: waits for the lease, and adds the ids that other collectors shipped before it to the filter. */
-  async acquireLease(ids: SegmentIds): Promise<ShipLease> {
-    const waited = shipTurnSeconds.startTimer()
-    const lease = await this.leases.acquire(ids.hashes)
-    waited()
-    const { idsOfOthers } = lease
-    // Set at once, before anything can fail, because the next lease does not repeat these ids. If some are
-    // unknown, the filter is incomplete, and a new one begins.
-    if (idsOfOthers === null) {
-      this.#seen = new BloomFilter(this.#now(), this.#scope.sliceIds)
-      this.#isWarm = false
-    } else
-      for (let at = 0; at < idsOfOthers.length; at += 2)
-        this.#seen.add(idsOfOthers[at]!, idsOfOthers[at + 1]!, this.#now())
-    return lease
-  }
-
-  /**
-   * Step 3: returns the ids of a segment to look up in ClickHouse, including those that other collectors
-   * shipped before this lease. No insert of an earlier lease may still run.
-   */
-  async findSuspects(
-    payloads: readonly Buffer[],
-    ids: SegmentIds,
-    { idsOfOthers }: ShipLease,
-  ): Promise<ReadonlySet<string>> {
-    if (!this.#isWarm) await this.#warm()
-    if (ids.seen !== this.#seen) return this.inspectIds(payloads, ids.hashes.length / 2).suspects
-    if (idsOfOthers?.length) addSuspects(payloads, ids, idsOfOthers)
-    return ids.suspects
   }
 
   /** Abandons a held lease, and stops waiting for one. */
@@ -165,40 +117,51 @@ export class Deduplicator {
     this.leases.close()
   }
 
-  /**
-   * Step 4: returns a part of a segment without the lines whose event is stored already or occurs earlier in it,
-   * and these lines. Every earlier segment must be stored.
-   */
-  async removeDuplicates(
-    part: Pick<ShardPart, 'clickhouse' | 'table' | 'payloads'>,
-    suspects: ReadonlySet<string>,
-  ): Promise<CheckedLines> {
-    const { payloads } = part
-    const lines = suspects.size === 0 ? [] : payloads.map(splitLines)
-    const candidates = new Set(
-      lines
-        .flat()
-        .map(eventIdOf)
-        .filter((id) => suspects.has(id)),
-    )
-    if (candidates.size === 0) return { payloads, duplicates: [] }
-    const stored = await storedIds(part, [...candidates])
-    const duplicates: Buffer[] = []
-    const remaining = lines.map((ofPayload, index) => {
-      const fresh = ofPayload.filter((line) => {
-        const id = eventIdOf(line)
-        if (!candidates.has(id)) return true
-        const key = `${id} ${projectIdOf(line)}`
-        if (stored.has(key)) {
-          duplicates.push(line)
-          return false
-        }
-        stored.add(key)
-        return true
-      })
-      return fresh.length === ofPayload.length ? payloads[index]! : Buffer.concat(fresh)
-    })
-    return { payloads: remaining.filter((payload) => payload.length > 0), duplicates }
+  #inspect(payloads: readonly Buffer[], rows: number): InspectedIds {
+    const now = this.#now()
+    const seen = this.#seen
+    const rememberedSince = seen.since + clockToleranceMs
+    const hashes = new Uint32Array(rows * 2)
+    const suspects = new Set<string>()
+    let at = 0
+    let chosenBySender = 0
+    for (const payload of payloads) {
+      for (let start = 0; start < payload.length; start = nextLineAt(payload, start), at += 2) {
+        idWordsAt(payload, start, this.#id)
+        hashId(this.#id, hashes, at)
+        const mayBeSeen = seen.add(hashes[at]!, hashes[at + 1]!, now)
+        const happenedAt = tsMillisAt(payload, start)
+        const isYoung = happenedAt >= rememberedSince
+        const containsTime = Math.abs(idMillis(this.#id) - happenedAt) <= clockToleranceMs
+        const isChecked = !containsTime && chosenBySender++ < idsPerQuery
+        if (mayBeSeen || !isYoung || isChecked)
+          suspects.add(eventIdOf(payload.subarray(start, start + 64)))
+      }
+    }
+    return { suspects, hashes, seen }
+  }
+
+  /** Adds ids of other collectors to the filter. If some are unknown (null), it is incomplete, and a new one begins. */
+  #learn(idsOfOthers: Uint32Array | null): void {
+    if (idsOfOthers === null) {
+      this.#seen = new BloomFilter(this.#now())
+      this.#isWarm = false
+    } else
+      for (let at = 0; at < idsOfOthers.length; at += 2)
+        this.#seen.add(idsOfOthers[at]!, idsOfOthers[at + 1]!, this.#now())
+  }
+
+  async #findSuspects(
+    payloads: readonly Buffer[],
+    { suspects, hashes, seen }: InspectedIds,
+    { idsOfOthers }: ShipLease,
+  ): Promise<Suspects> {
+    if (!this.#isWarm) await this.#warm()
+    const all =
+      seen === this.#seen
+        ? new Set([...suspects, ...idsAmong(payloads, hashes, idsOfOthers)])
+        : this.#inspect(payloads, hashes.length / 2).suspects
+    return { removeFrom: (part) => removeDuplicates(part, all) }
   }
 
   /**
@@ -207,10 +170,50 @@ export class Deduplicator {
    */
   async #warm(): Promise<void> {
     const since = this.#now() - warmedMs
-    const warmed = await warmRecentIds(this.#clickhouse, since, this.#scope).catch(() => null)
+    const warmed = await warmRecentIds(this.#clickhouse, since).catch(() => null)
     if (warmed) this.#seen = warmed
     this.#isWarm = true
   }
+}
+
+interface InspectedIds {
+  readonly suspects: ReadonlySet<string>
+  /** The hashes of all ids, line by line (`hashId`). */
+  readonly hashes: Uint32Array
+  /** The filter of the comparison, which is repeated if another filter replaced it. */
+  readonly seen: BloomFilter
+}
+
+async function removeDuplicates(
+  part: Pick<ShardPart, 'clickhouse' | 'table' | 'payloads'>,
+  suspects: ReadonlySet<string>,
+): Promise<CheckedLines> {
+  const { payloads } = part
+  const lines = suspects.size === 0 ? [] : payloads.map(splitLines)
+  const candidates = new Set(
+    lines
+      .flat()
+      .map(eventIdOf)
+      .filter((id) => suspects.has(id)),
+  )
+  if (candidates.size === 0) return { payloads, duplicates: [] }
+  const stored = await storedIds(part, [...candidates])
+  const duplicates: Buffer[] = []
+  const remaining = lines.map((ofPayload, index) => {
+    const fresh = ofPayload.filter((line) => {
+      const id = eventIdOf(line)
+      if (!candidates.has(id)) return true
+      const key = `${id} ${projectIdOf(line)}`
+      if (stored.has(key)) {
+        duplicates.push(line)
+        return false
+      }
+      stored.add(key)
+      return true
+    })
+    return fresh.length === ofPayload.length ? payloads[index]! : Buffer.concat(fresh)
+  })
+  return { payloads: remaining.filter((payload) => payload.length > 0), duplicates }
 }
 
 /** Returns which of the ids a server has, as "event_id project_id". */
@@ -229,17 +232,18 @@ async function storedIds(
   return stored
 }
 
-/** Adds the ids of a segment that may be among these hashes to its suspects. */
-function addSuspects(
+/** Yields the ids of a batch that may be among these hashes. */
+function* idsAmong(
   payloads: readonly Buffer[],
-  { hashes, suspects }: SegmentIds,
-  shipped: Uint32Array,
-): void {
+  hashes: Uint32Array,
+  shipped: Uint32Array | null,
+): Generator<string> {
+  if (!shipped?.length) return
   const firstWords = new Set(shipped.filter((_, at) => at % 2 === 0))
   let at = 0
   for (const payload of payloads) {
     for (let start = 0; start < payload.length; start = nextLineAt(payload, start), at += 2) {
-      if (firstWords.has(hashes[at]!)) suspects.add(eventIdOf(payload.subarray(start, start + 64)))
+      if (firstWords.has(hashes[at]!)) yield eventIdOf(payload.subarray(start, start + 64))
     }
   }
 }

@@ -8,7 +8,7 @@ type Duplicate = Record<
   string
 > & { seq: number }
 
-/** Records lines of a segment that were omitted because their events are stored already. */
+/** Records lines of a batch that were omitted because their events are stored already. */
 export async function recordDuplicates(
   clickhouse: Pick<ClickHouse, 'insertLines'>,
   lines: readonly Buffer[],

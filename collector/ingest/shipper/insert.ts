@@ -125,18 +125,18 @@ async function insertHalves(
   }
 }
 
-/** Writes a row of a segment as a dead letter. */
+/** Writes a row of a batch as a dead letter. */
 export function writeDeadLetter(
   {
     table,
     deadLetterDirectory,
     observe,
   }: Pick<InsertOptions, 'table' | 'deadLetterDirectory' | 'observe'>,
-  segment: string,
+  batch: string,
   row: string,
   reason: string,
 ): void {
-  appendDeadLetter(deadLetterDirectory, segment, { table, reason, row })
+  appendDeadLetter(deadLetterDirectory, batch, { table, reason, row })
   observe.deadLetter(reason)
 }
 
@@ -185,10 +185,10 @@ function requireHeld(lease: ShipLease | null): void {
 }
 
 /**
- * Returns the prefix of the query ids of a segment's inserts, for ClickHouse's list of running queries; with
+ * Returns the prefix of the query ids of a batch's inserts, for ClickHouse's list of running queries; with
  * '' that of any insert.
  */
-export const queryIdOf = (segment: string): string => `footfall-${segment.replace(/\.[a-z]+$/, '')}`
+export const queryIdOf = (batch: string): string => `footfall-${batch.replace(/\.[a-z]+$/, '')}`
 
 const receivedMarginMs = 300_000
 

@@ -3,7 +3,7 @@ import { runEvery } from '../../platform/runEvery.ts'
 import type { LeaseSource, ShipLease } from '../log/eventLog.ts'
 
 /** The key of the advisory lock: any number that no other lock in our database uses. */
-const turnsLock = 7_306_080
+const leasesLock = 7_306_080
 /** PostgreSQL ends a session, and with it the lease, after this silence. */
 const silenceMsMax = 10_000
 const heartbeatMs = 2_000
@@ -23,7 +23,7 @@ const lockWaitMsMax = 30_000
 
 /**
  * Acquires the leases of one collector for segments of its spool. A lease is an advisory lock of PostgreSQL on a
- * connection of its own, which the process loses when it dies. The database calls a lease a turn (`ship_turns`), and numbers them.
+ * connection of its own, which the process loses when it dies. PostgreSQL numbers the leases (`ship_leases`).
  * Unlike a lease of platform/postgres/lease.ts it ends with the connection, within seconds. With each lease a
  * collector publishes the ids that it is about to ship to the other collectors.
  */
@@ -49,23 +49,23 @@ export class ShipLeases implements LeaseSource {
     try {
       await session.query({
         text: 'SELECT pg_advisory_lock($1)',
-        values: [turnsLock],
+        values: [leasesLock],
         query_timeout: lockWaitMsMax + answerMsMax,
       } as pg.QueryConfig)
       const { rows } = await session.query<{
-        turn: number
+        lease: number
         left_open: boolean
         hashes: Buffer | null
       }>({
-        text: 'SELECT turn::float8 AS turn, left_open, hashes FROM begin_ship_turn($1, $2, $3)',
+        text: 'SELECT lease::float8 AS lease, left_open, hashes FROM begin_ship_lease($1, $2, $3)',
         values: [
           this.#collectorId,
           this.#seen,
           Buffer.from(ids.buffer, ids.byteOffset, ids.byteLength),
         ],
       })
-      const { turn, left_open, hashes } = rows[0]!
-      this.#seen = turn
+      const { lease, left_open, hashes } = rows[0]!
+      this.#seen = lease
       return this.#leaseOn(session, left_open, hashes && wordsOf(hashes))
     } catch (error) {
       this.#drop(session)
@@ -99,7 +99,7 @@ export class ShipLeases implements LeaseSource {
       release: async () => {
         await heartbeat.stop()
         await session
-          .query('SELECT end_ship_turn($1)', [turnsLock])
+          .query('SELECT end_ship_lease($1)', [leasesLock])
           .catch(() => this.#drop(session))
         this.#closeWhenIdle = setTimeout(() => this.#leave(session), idleMsMax)
         this.#closeWhenIdle.unref()
@@ -123,7 +123,7 @@ export class ShipLeases implements LeaseSource {
     session.once('end', () => this.#drop(session))
     await session.connect()
     this.#session = session
-    // Only the rows that begin_ship_turn writes must be durable, and it sets that for itself.
+    // Only the rows that begin_ship_lease writes must be durable, and it sets that for itself.
     await session.query(
       `SET idle_session_timeout = ${silenceMsMax}; SET lock_timeout = ${lockWaitMsMax}; SET synchronous_commit = off`,
     )

@@ -1,23 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import type { LeaseSource, LogPartition, ShipLease } from '../log/eventLog.ts'
-import { spoolPartition } from '../spool/spoolPartition.ts'
+import type { LeaseSource, LogBatches, ShipLease } from '../log/eventLog.ts'
+import { spoolBatches } from '../spool/spoolBatches.ts'
 import { BatchPreparer, type QueuedBatch, type Shipment } from './batchPreparer.ts'
 import type { Deduplicator } from './deduplicator.ts'
 import { failingMs, insertBatch, writeDeadLetter } from './insert.ts'
-import { ShippedSegments, type VerifiedStarts } from './shippedSegments.ts'
+import { ShippedBatches, type VerifiedStarts } from './shippedBatches.ts'
 
 export interface ShipperOptions {
   clickhouse: ClickHouse
   table: string
-  /** The partition that it consumes; default the machine's spool. */
-  partition?: LogPartition
+  /** The batches that it consumes; default the machine's spool. */
+  batches?: LogBatches
   /** Removes events that are already stored; null for tables whose rows have no event_id. */
   duplicates: Deduplicator | null
   /** The leases, if `duplicates` provides none; default null: none are needed. */
   leases?: LeaseSource | null
   deadLetterDirectory: string
-  /** How long a shipped segment is kept, in case ClickHouse loses it in a crash. */
+  /** How long a shipped batch is kept, in case ClickHouse loses it in a crash. */
   keepShippedMs: number
   /** Remembers which servers have the committed batches; default: these are verified at each start. */
   verified?: VerifiedStarts
@@ -28,7 +28,7 @@ export interface ShipperOptions {
 export interface ShipObserver {
   shipped(rows: number, ageMs: number): void
   /**
-   * Reports lines that are omitted because their events are stored already. A retry of the segment reports
+   * Reports lines that are omitted because their events are stored already. A retry of the batch reports
    * them again.
    */
   duplicates(lines: readonly Buffer[]): void
@@ -41,7 +41,7 @@ const retryMsMax = 1_000
 const damagedReason = 'a record of the spool on disk, or one next to it, has changed'
 
 /**
- * Inserts the batches of one partition of the log into ClickHouse, oldest first, one at a time. One batch is one insert
+ * Inserts the batches of one table’s log into ClickHouse, oldest first, one at a time. One batch is one insert
  * of one block, or of one block for each shard; its bytes are sent unchanged. In the spool, a batch is a sealed segment.
  *
  * The protocol for each batch of events, in call order. In the spool, other tables skip the lines with
@@ -49,35 +49,35 @@ const damagedReason = 'a record of the spool on disk, or one next to it, has cha
  *
  *   add                                     the batch is complete; #enqueue, #wake, #run
  *   └ #shipUntilDone                        repeats the following until it succeeds or the shipper stops
- *     ├ ShippedSegments.settleDoubt         after an error: has ClickHouse restarted?
+ *     ├ ShippedBatches.settleDoubt         after an error: has ClickHouse restarted?
  *     ├ BatchPreparer.prepare               once for each lease
  *     │ ├ BatchReader.read                  the batch's lines
- *     │ │ └ Deduplicator.inspectIds         [e] suspects by the filter; done ahead while the previous segment is inserted
- *     │ ├ Deduplicator.acquireLease         [e] waits for the lease; publishes our ids, learns the other collectors'
+ *     │ │ └ Deduplicator.inspectIds         [e] suspects by the filter; done ahead while the previous batch is inserted
+ *     │ ├ BatchIds.acquireLease             [e] waits for the lease; publishes our ids, learns the other collectors'
  *     │ ├ #waitForInserts                   [e] only if an insert of an earlier lease may still run
- *     │ ├ Deduplicator.findSuspects         [e] after the inserts of earlier leases: the final suspects
+ *     │ ├ LeasedBatch.findSuspects          [e] after the inserts of earlier leases: the final suspects
  *     │ ├ #removeStored                     [e] only if isUncertain: removes rows that an earlier try has stored
- *     │ └ Deduplicator.removeDuplicates     [e] asks ClickHouse for the suspects, and removes what it has
+ *     │ └ Suspects.removeFrom               [e] asks ClickHouse for the suspects, and removes what it has
  *     ├ BatchPreparer.readAhead             begins to read the next batch
  *     ├ insertBatch                         the same bytes with the same token in each try; stops if the lease is lost
  *     ├ ShipLease.release                   [e]
- *     └ #finish                             LogPartition.commit; ShippedSegments keeps the batch for keepShippedMs
+ *     └ #finish                             LogBatches.commit; ShippedBatches keeps the batch for keepShippedMs
  *
  * Failures:
  * - No answer, or ClickHouse is unavailable or overloaded: it sends the same bytes with the same token again, without
  *   limit. ClickHouse stores a token once, so a first try that did arrive does no harm.
- * - ClickHouse refuses a row: it bisects the segment until it finds the row, which becomes a dead letter.
+ * - ClickHouse refuses a row: it bisects the batch until it finds the row, which becomes a dead letter.
  * - The disk has changed a record: its rows become dead letters, because any of them may be wrong.
  * - This process is killed, or its lease is lost: the next try reads back which rows are stored, and sends the others.
  *   Another collector that acquires the lease first waits until no insert of ours runs.
  * - One of several shards is unavailable: all batches wait in the log, as for a single server.
- * - ClickHouse crashes, and may have lost confirmed rows: it keeps segments shipped in the last minutes. It compares
- *   them with ClickHouse during the shipping (shippedSegments.ts), and ships them again if rows are missing.
+ * - ClickHouse crashes, and may have lost confirmed rows: it keeps batches shipped in the last minutes. It compares
+ *   them with ClickHouse during the shipping (shippedBatches.ts), and ships them again if rows are missing.
  */
 export class Shipper {
   readonly #options: ShipperOptions
-  readonly #partition: LogPartition
-  readonly #shipped: ShippedSegments
+  readonly #batches: LogBatches
+  readonly #shipped: ShippedBatches
   readonly #preparer: BatchPreparer
   readonly #queue: QueuedBatch[] = []
   #running: Promise<void> | null = null
@@ -86,19 +86,19 @@ export class Shipper {
   constructor(options: ShipperOptions) {
     this.#options = options
     const { clickhouse, table, duplicates, observe } = options
-    this.#partition = options.partition ?? spoolPartition
+    this.#batches = options.batches ?? spoolBatches
     this.#preparer = new BatchPreparer({
       clickhouse,
       table,
-      partition: this.#partition,
+      batches: this.#batches,
       duplicates,
       leases: duplicates ? duplicates.leases : (options.leases ?? null),
       onDuplicates: (lines) => observe.duplicates(lines),
       pause: (ms) => this.#pause(ms),
     })
-    this.#shipped = new ShippedSegments({
+    this.#shipped = new ShippedBatches({
       clickhouse,
-      partition: this.#partition,
+      batches: this.#batches,
       table,
       keepMs: options.keepShippedMs,
       verifiedStarts: options.verified?.before ?? null,
@@ -128,7 +128,7 @@ export class Shipper {
    * milliseconds; Infinity: none.
    */
   get doubtfulFrom(): number {
-    const reshipping = this.#queue.filter(({ position }) => this.#partition.isCommitted(position))
+    const reshipping = this.#queue.filter(({ position }) => this.#batches.isCommitted(position))
     return earliestOf([...reshipping, ...this.#shipped.doubtful])
   }
 
@@ -158,8 +158,8 @@ export class Shipper {
   addUncertain(positions: readonly string[]): void {
     // Rows without an event_id in fixed batches are inserted again: ClickHouse recognizes their tokens.
     const isVerified = (position: string) =>
-      this.#partition.isCommitted(position) &&
-      (this.#options.duplicates !== null || !this.#partition.hasFixedBatches)
+      this.#batches.isCommitted(position) &&
+      (this.#options.duplicates !== null || !this.#batches.isFixed)
     for (const position of positions) if (!isVerified(position)) this.#enqueue(position, true)
     this.#shipped.inherit(positions.filter(isVerified))
   }
@@ -172,14 +172,14 @@ export class Shipper {
   }
 
   /**
-   * Call it when the disk is full: deletes shipped segments at once, now and for as long as they would be kept. New
+   * Call it when the disk is full: deletes shipped batches at once, now and for as long as they would be kept. New
    * events matter more than copies of events that ClickHouse might lose.
    */
   makeRoom(): void {
     this.#shipped.makeRoom()
   }
 
-  /** Ships waiting segments for at most `timeoutMs`, then stops; the next start ships the rest. */
+  /** Ships waiting batches for at most `timeoutMs`, then stops; the next start ships the rest. */
   async stop(timeoutMs: number): Promise<void> {
     const timeout = setTimeout(() => {
       this.#stopping.abort()
@@ -193,7 +193,7 @@ export class Shipper {
   }
 
   #enqueue(position: string, isUncertain: boolean): void {
-    const oldestAt = this.#partition.oldestAt(position)
+    const oldestAt = this.#batches.oldestAt(position)
     this.#queue.push({ position, isUncertain, oldestAt })
     this.#wake()
   }
@@ -206,7 +206,7 @@ export class Shipper {
     if (this.#isStopped || this.#running || this.#queue.length === 0) return
     this.#running = this.#run().finally(() => {
       this.#running = null
-      // A segment may have arrived after the loop ended.
+      // A batch may have arrived after the loop ended.
       this.#wake()
     })
   }
@@ -214,7 +214,7 @@ export class Shipper {
   async #run(): Promise<void> {
     for (let next = this.#queue[0]; next && !this.#isStopped; next = this.#queue[0]) {
       await this.#shipUntilDone(next)
-      // If the shipper was stopped, ClickHouse may not have the segment, so it stays in the queue.
+      // If the shipper was stopped, ClickHouse may not have the batch, so it stays in the queue.
       if (!this.#isStopped) this.#queue.shift()
     }
   }
@@ -257,8 +257,8 @@ export class Shipper {
   /** Marks the batch as shipped, and keeps it for a while. */
   async #finish(position: string, shipment: Shipment): Promise<void> {
     const { rows, refused, oldestAt } = shipment.batch
-    const wasCommitted = this.#partition.isCommitted(position)
-    this.#shipped.keep(await this.#partition.commit(position), oldestAt)
+    const wasCommitted = this.#batches.isCommitted(position)
+    this.#shipped.keep(await this.#batches.commit(position), oldestAt)
     if (!wasCommitted) this.#options.observe.shipped(rows - refused, Date.now() - oldestAt)
     this.#preparer.release(shipment)
   }

@@ -3,7 +3,7 @@ import { type SpooledTable, tableDirectories } from '../spool/layout.ts'
 import { recoverSegments, segmentsIn } from '../spool/segmentFile.ts'
 import { Deduplicator } from './deduplicator.ts'
 import { ShipLeases } from './shipLeases.ts'
-import { verifiedStartsIn } from './shippedSegments.ts'
+import { verifiedStartsIn } from './shippedBatches.ts'
 import { type ShipObserver, Shipper } from './shipper.ts'
 
 /** How long shipped rows are kept, in case ClickHouse loses them in a crash. */

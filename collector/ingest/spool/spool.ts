@@ -82,6 +82,7 @@ interface AppendedRows {
  * #writeRecord connects them: it opens a segment for a group of rows, and seals the segment when it is full or due.
  */
 export class Spool implements EventLog {
+  readonly position = 0
   readonly spoolId = uuidV7()
   readonly #options: SpoolOptions
   /**

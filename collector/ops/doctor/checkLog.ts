@@ -1,14 +1,15 @@
 import type { StreamInfo } from '@nats-io/jetstream'
 import type { NatsSettings } from '../../config.ts'
 import { type NatsLink, openNatsLink } from '../../ingest/nats/natsLink.ts'
-import { readProgress } from '../../ingest/nats/partitionLeases.ts'
+import { ownerLease } from '../../ingest/nats/natsShipping.ts'
+import { readProgress } from '../../ingest/nats/progress.ts'
 import { allStreams, infoOf } from '../../ingest/nats/streams.ts'
 import { openPostgres } from '../../platform/postgres/pool.ts'
 import { type Finding, found } from './finding.ts'
 
 const connectMsMax = 5_000
 
-/** Checks the replicated log: its servers, the replicas of each stream, and whether all partitions have an owner. */
+/** Checks the replicated log: its servers, the replicas of each stream, and whether a collector consumes it. */
 export async function examineLog(
   settings: NatsSettings | null,
   postgresUrl: string,
@@ -23,14 +24,13 @@ export async function examineLog(
     const names = allStreams(settings).map(({ name }) => name)
     const infos = await Promise.all(names.map((name) => infoOf(manager, name)))
     const missing = names.filter((_, at) => !infos[at])
-    const { rows } = await postgres.query<{ stream: string }>(
-      `SELECT stream FROM event_log_partitions
-       WHERE stream = ANY($1) AND (owner IS NULL OR expires_at < clock_timestamp())`,
-      [names],
+    const { rowCount: owners } = await postgres.query(
+      'SELECT FROM leases WHERE name = $1 AND expires_at > now()',
+      [ownerLease(settings)],
     )
-    const { committed } = await readProgress(postgres, names)
+    const progress = await Promise.all(names.map((name) => readProgress(postgres, name)))
     const waiting = infos.reduce(
-      (sum, info, at) => sum + Math.max(0, (info?.state.last_seq ?? 0) - committed[at]!),
+      (sum, info, at) => sum + Math.max(0, (info?.state.last_seq ?? 0) - progress[at]!.committed),
       0,
     )
     return [
@@ -42,9 +42,7 @@ export async function examineLog(
       examineReplicas(infos),
       found(
         `${waiting} messages of the log wait for ClickHouse`,
-        rows.length > 0
-          ? `no collector consumes ${rows.map(({ stream }) => stream).join(', ')}`
-          : null,
+        owners === 0 ? 'start a collector: none consumes the log' : null,
       ),
     ]
   } finally {

@@ -51,7 +51,7 @@ function choresOfRole(options: ChoresOptions): Chore[] {
     return [watchStores({ postgres, clickhouse: live }, (away) => workers.tellStores(away))]
   }
   // Rows in a replicated log are on their way as long as the watermark has not passed them.
-  let watermarkMs = shipping.readProgress ? 0 : Infinity
+  let watermarkMs = shipping.replicatedLog ? 0 : Infinity
   const erasing = keepErasing({
     postgres,
     collectorId,
@@ -67,12 +67,12 @@ function choresOfRole(options: ChoresOptions): Chore[] {
   const watermark = keepWatermark({
     workers,
     shipper: shipping.shippers.events,
-    readProgress: shipping.readProgress,
+    replicatedLog: shipping.replicatedLog,
     postgres,
     collectorId,
     log,
     keep(mark) {
-      if (shipping.readProgress) watermarkMs = mark
+      if (shipping.replicatedLog) watermarkMs = mark
       onWatermark(mark)
     },
   })

@@ -19,12 +19,12 @@ export const createMeasure =
   (
     { spoolBytesMax }: Pick<Config, 'spoolBytesMax'>,
     { clickhouse, postgres }: Stores,
-    { spoolDirectory, measureLog }: Pick<Shipping, 'spoolDirectory' | 'measureLog'>,
+    { spoolDirectory, replicatedLog }: Pick<Shipping, 'spoolDirectory' | 'replicatedLog'>,
     background: Background | null,
   ) =>
   async (): Promise<void> => {
     measureSpool(spoolDirectory, spoolBytesMax)
-    measureLog()
+    replicatedLog?.measure()
     const measured = Promise.all([
       measureShards(clickhouse.live),
       background?.jobs.then(measureJobs),

@@ -31,7 +31,7 @@ export type ToWorker =
   | { type: 'stores'; away: string | null }
   | { type: 'stop' }
   /**
-   * Request for the low mark of the worker's events (Spool.lowMark). PostgreSQL's clock is at most
+   * Request for the low mark of the worker's events (EventLog.lowMark). PostgreSQL's clock is at most
    * `latestMs`; null: unknown.
    */
   | {
@@ -39,7 +39,6 @@ export type ToWorker =
       request: string
       latestMs: number | null
       published: number
-      committed: number[]
     }
   /** Request for the worker's metrics. */
   | { type: 'collect'; request: string }
@@ -55,7 +54,7 @@ export type FromWorker =
   | { type: 'sealed'; table: SpooledTable; path: string }
   /** The disk of the spool is full. */
   | { type: 'no room' }
-  | { type: 'low mark'; request: string; mark: number }
+  | { type: 'low mark'; request: string; mark: number; position: number }
   | { type: 'collected'; request: string; metrics: Metrics }
   /** Request for the metrics of all processes. */
   | { type: 'metrics'; request: string }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createStartupServer } from '../../api/health/startupServer.ts'
 import { type Config, duties } from '../../config.ts'
-import { requirePartitions } from '../../ingest/nats/requirePartitions.ts'
 import { isSharded } from '../../platform/clickhouse/cluster.ts'
 import { migrateDatabases } from '../../platform/clickhouse/migrateDatabases.ts'
 import { registerCollector } from '../../platform/collectors.ts'
@@ -104,7 +103,6 @@ const preparePostgres = (
     await requireSession(pool, url)
     await refuseHalfRestoredStores(pool)
     await migratePostgres(pool)
-    if (config.nats) await requirePartitions(pool, config.nats)
     const connections = await connectionsOfWorker(
       pool,
       config.workers,

@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Config, duties } from '../../config.ts'
 import { type IdentityRefresh, keepIdentityFresh } from '../../identity/store/refresh.ts'
-import { openNatsShipping } from '../../ingest/nats/natsShipping.ts'
-import type { LogProgress } from '../../ingest/nats/partitionLeases.ts'
+import { type NatsShipping, openNatsShipping } from '../../ingest/nats/natsShipping.ts'
 import { recordDuplicates } from '../../ingest/shipper/duplicateEvents.ts'
 import type { ShipObserver } from '../../ingest/shipper/shipper.ts'
 import { openShippers, recoverSpool, type SegmentShippers } from '../../ingest/shipper/shippers.ts'
@@ -35,10 +34,8 @@ const workerLockWaitMs = 5_000
 /** The spools of this machine's workers, and the shippers that insert them into ClickHouse. */
 export interface Shipping {
   readonly shippers: SegmentShippers
-  /** How far the shippers of the replicated log are; null: the log is the spool of this machine. */
-  readonly readProgress: (() => Promise<LogProgress>) | null
-  /** Updates the metrics of the replicated log. */
-  measureLog(): void
+  /** This machine's part of the replicated log; null: the log is the spool of this machine. */
+  readonly replicatedLog: NatsShipping | null
   readonly spoolDirectory: string
   readonly deadLetterDirectory: string
   /** Returns the spool directory of the worker with this index. */
@@ -54,7 +51,7 @@ export interface Shipping {
   stop(): Promise<boolean>
 }
 
-/** Starts to ship the spools in the data directory, and this machine's share of the replicated log. */
+/** Starts to ship the spools in the data directory, and the replicated log if this machine owns it. */
 export async function openShipping(
   { dataDir, nats: settings, role }: Pick<Config, 'dataDir' | 'nats' | 'role'>,
   { clickhouse: { live, shipping }, postgres }: Stores,
@@ -64,29 +61,24 @@ export async function openShipping(
   const spoolDirectory = join(dataDir, 'spool')
   const deadLetterDirectory = join(dataDir, 'dead_letters')
   const observe = (table: SpooledTable) => observerOf(table, live, identity, log)
-  const nats =
-    settings &&
-    (await openNatsShipping({
-      settings,
-      postgres: postgres.pool,
-      clickhouse: shipping,
-      consumerId: duties[role].takesBeacons ? collectorId : null,
-      deadLetterDirectory,
-      observe,
-      log,
-    }))
-  const shippers =
-    nats?.forwarders ??
-    openShippers(
-      shipping,
-      {
-        postgresUrl: postgres.url,
-        collectorId,
-        startsFile: join(dataDir, 'clickhouse_starts.json'),
-      },
-      deadLetterDirectory,
-      observe,
-    )
+  const replicatedLog =
+    settings && duties[role].takesBeacons
+      ? await openNatsShipping({
+          settings,
+          postgres,
+          clickhouse: shipping,
+          collectorId,
+          deadLetterDirectory,
+          observe,
+          log,
+        })
+      : null
+  const shippers = openShippers(
+    shipping,
+    { postgresUrl: postgres.url, collectorId, startsFile: join(dataDir, 'clickhouse_starts.json') },
+    deadLetterDirectory,
+    observe,
+  )
   const recovered = new Set<string>()
   const recover = async (directory: string) => {
     const worker = await lockDirectory(directory, workerLockWaitMs)
@@ -103,8 +95,7 @@ export async function openShipping(
   const directoryOf = (index: number) => join(spoolDirectory, String(index))
   return {
     shippers,
-    readProgress: nats?.readProgress ?? null,
-    measureLog: nats?.measure ?? (() => {}),
+    replicatedLog,
     spoolDirectory,
     deadLetterDirectory,
     directoryOf,
@@ -117,9 +108,11 @@ export async function openShipping(
     },
     async stop() {
       identity.stop()
-      if (nats) return (await nats.stop()) && oldestWaitingAt(spoolDirectory) === Infinity
       const all = Object.values(shippers)
-      await Promise.all(all.map((shipper) => shipper.stop(shipOnStopMs)))
+      const [isConsumed] = await Promise.all([
+        replicatedLog?.stop() ?? true,
+        ...all.map((shipper) => shipper.stop(shipOnStopMs)),
+      ])
       const isKnown = await Promise.race([
         shippers.events.noticeRestart().then(
           () => true,
@@ -128,6 +121,7 @@ export async function openShipping(
         delay(restartCheckMs, false),
       ])
       return (
+        isConsumed &&
         isKnown &&
         all.every(({ backlog }) => backlog === 0) &&
         oldestWaitingAt(spoolDirectory) === Infinity

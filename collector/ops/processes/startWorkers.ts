@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import type { LowMark } from '../../ingest/shipper/watermark.ts'
 import type { SpooledTable } from '../../ingest/spool/layout.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import { registry } from '../../platform/metrics.ts'
@@ -28,11 +29,10 @@ const stopTimeoutMs = 15_000
 
 export interface Workers {
   /**
-   * Returns the low marks of all workers, epoch milliseconds; null if one does not answer or is being replaced. It also
-   * sends the workers the latest time of PostgreSQL's clock, `latestMs`, the published watermark, and the committed
-   * positions of a replicated log.
+   * Returns the low marks of all workers; null if one does not answer or is being replaced. It also sends the workers the
+   * latest time of PostgreSQL's clock, `latestMs`, and the published watermark.
    */
-  lowMarks(latestMs: number, published: number, committed: number[]): Promise<number[] | null>
+  lowMarks(latestMs: number, published: number): Promise<LowMark[] | null>
   /** Makes /readyz answer 503; other requests are answered as before. */
   drain(): void
   /** Reports the unavailable stores to current and future workers. */
@@ -88,11 +88,7 @@ class WorkerPool implements Workers {
     }
   }
 
-  async lowMarks(
-    latestMs: number,
-    published: number,
-    committed: number[],
-  ): Promise<number[] | null> {
+  async lowMarks(latestMs: number, published: number): Promise<LowMark[] | null> {
     if (this.#running.size < this.#options.count) return null
     const request = randomUUID()
     const marks = await Promise.all(
@@ -101,11 +97,10 @@ class WorkerPool implements Workers {
           type: 'low mark',
           request,
           published,
-          committed,
           latestMs: Number.isFinite(latestMs) ? latestMs : null,
         })
         return messageOf(worker, collectTimeoutMs, (message) =>
-          message.type === 'low mark' && message.request === request ? message.mark : null,
+          message.type === 'low mark' && message.request === request ? message : null,
         )
       }),
     )

@@ -72,8 +72,12 @@ export function workForPrimary(startWork: StartWork): void {
         // The worker has not read its spool yet, so it does not answer.
         if (!events) break
         events.notePublished(message.published)
-        events.noteCommitted?.(message.committed)
-        tell({ type: 'low mark', request: message.request, mark: events.lowMark() })
+        tell({
+          type: 'low mark',
+          request: message.request,
+          mark: events.lowMark(),
+          position: events.position,
+        })
         break
       case 'metrics':
         metricsAsked.get(message.request)?.(aggregateMetrics(message.all))

@@ -27,7 +27,7 @@ export async function openWorkerSpools(
       commit: (table, rows) => table === 'events' && commitRows.observe(rows),
     },
   )
-  const nats = config.nats && (await openNatsLogs(config.nats, spools, { receivedFrom }))
+  const nats = config.nats && (await openNatsLogs(config.nats, spools))
   const logs: EventLogs = nats?.logs ?? spools
   primary.reportLowMarkOf(logs.events)
   return {

@@ -75,52 +75,35 @@ CREATE TABLE collectors (
   released_at timestamptz
 );
 
--- One collector at a time ships events. This row counts the turns and names the collector that has not ended its turn.
-CREATE TABLE ship_turns (
+-- One collector at a time ships events. This row counts the leases and names the collector that has not ended its lease.
+CREATE TABLE ship_leases (
   is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
-  turn bigint NOT NULL,
+  lease bigint NOT NULL,
   collector_id uuid
 );
-INSERT INTO ship_turns (turn) VALUES (0);
+INSERT INTO ship_leases (lease) VALUES (0);
 
--- Hashes (8 bytes each) of the ids that a collector was about to ship in its turn, for the other collectors. Holds the
--- last few turns.
+-- Hashes (8 bytes each) of the ids that a collector was about to ship under its lease, for the other collectors. Holds
+-- the last few leases.
 CREATE TABLE shipped_ids (
-  turn bigint PRIMARY KEY,
+  lease bigint PRIMARY KEY,
   hashes bytea NOT NULL
 );
 -- Hashes cannot be compressed.
 ALTER TABLE shipped_ids ALTER COLUMN hashes SET STORAGE EXTERNAL;
 
--- The replicated event log (collector/ingest/nats). One consumer at a time owns a partition, until `expires_at`.
-CREATE TABLE event_log_partitions (
+-- How far the replicated event log (collector/ingest/nats) is consumed. Only the holder of the log's lease writes it.
+CREATE TABLE event_log_streams (
   stream text PRIMARY KEY,
   -- When NATS created the stream: the positions of another stream of the same name mean nothing.
-  stream_created text NOT NULL DEFAULT '',
-  -- Null after an orderly release: no insert of the previous owner runs.
-  owner uuid,
-  -- The fencing token: it grows with each owner, and each commit names it.
-  token bigint NOT NULL DEFAULT 0,
-  expires_at timestamptz NOT NULL DEFAULT '-infinity',
+  stream_created text NOT NULL,
   -- ClickHouse has all messages up to this position.
-  committed bigint NOT NULL DEFAULT 0,
+  committed bigint NOT NULL,
   -- The earliest time of receipt, epoch milliseconds, of committed rows that ClickHouse may have lost in a crash.
-  doubtful_from_ms double precision,
-  -- The start times of ClickHouse's servers, seconds since 1970, that have all committed messages of the partition. While
-  -- the same servers run, a new owner need not search for the rows.
+  doubtful_from_ms double precision NOT NULL DEFAULT 'Infinity',
+  -- The start times of ClickHouse's servers, seconds since 1970, that have all committed messages. While the same servers
+  -- run, a new owner need not search for the rows.
   clickhouse_starts jsonb
-);
-
--- The machines that consume. Each takes an equal share of the partitions.
-CREATE TABLE event_log_consumers (
-  consumer_id uuid PRIMARY KEY,
-  seen_at timestamptz NOT NULL
-);
-
--- The number of partitions of each log. It may grow when all partitions are consumed.
-CREATE TABLE event_logs (
-  prefix text PRIMARY KEY,
-  partitions integer NOT NULL CHECK (partitions BETWEEN 1 AND 256)
 );
 
 -- The shards of ClickHouse that hold events, in order. A start with other shards is refused.

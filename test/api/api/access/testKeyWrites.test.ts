@@ -86,7 +86,7 @@ const writes = () =>
 const unrelated = [
   /^api_keys$/,
   /^collectors$/,
-  /^ship_turns$/,
+  /^ship_leases$/,
   /^rate_limits$/,
   /^pixel_(listening|voices)$/,
   /^audience_builds?$/,

@@ -21,31 +21,35 @@ const postgresMs = async () =>
   )
 
 /**
- * The first published watermark, when workers and shipper report these marks, and the shippers of a replicated log
- * `doubtfulFrom`. Null stands for a silent worker.
+ * The first published watermark, when workers and shipper report these marks, and a replicated log `stored`. Null stands
+ * for a silent worker, or a log that does not know.
  */
 async function firstMark({
   workers,
   shipper,
-  doubtfulFrom,
+  stored,
 }: {
   workers: number[] | null
   shipper: number
-  doubtfulFrom?: number
+  stored?: number | null
 }) {
   const collectorId = randomUUID()
   const kept: number[] = []
   let rounds = 0
+  let written = null as number[] | null
+  const storedUntil = async (...of: number[]) => {
+    written = of
+    return stored ?? null
+  }
   const watermark = keepWatermark({
     workers: {
       lowMarks: async () => {
         rounds++
-        return workers
+        return workers && workers.map((mark, position) => ({ mark, position }))
       },
     },
     shipper: { lowMark: shipper, noticeRestart: async () => {} },
-    readProgress:
-      doubtfulFrom === undefined ? undefined : async () => ({ committed: [], doubtfulFrom }),
+    replicatedLog: stored === undefined ? null : { storedUntil },
     postgres,
     collectorId,
     keep: (mark) => kept.push(mark),
@@ -57,7 +61,7 @@ async function firstMark({
     'SELECT complete_until_ms::float8 AS ms FROM collectors WHERE collector_id = $1',
     [collectorId],
   )
-  return { published: rows[0]?.ms ?? null, kept: kept[0] ?? null }
+  return { published: rows[0]?.ms ?? null, kept: kept[0] ?? null, ...(written && { written }) }
 }
 
 test('a watermark is the earliest of what workers keep and of what waits to be shipped', async () => {
@@ -67,13 +71,17 @@ test('a watermark is the earliest of what workers keep and of what waits to be s
   expect(await firstMark({ workers: [at + 1_000, at + 500], shipper: at })).toEqual(both)
 })
 
-test('a watermark of a replicated log is not after the rows that its shippers doubt', async () => {
+test('a replicated log is asked for the earliest mark and the last position of the workers, and its answer counts', async () => {
   const at = Math.floor(await postgresMs()) - 60_000
-  const later = { workers: [at + 1_000], shipper: at + 1_000 }
-  expect(await firstMark({ ...later, doubtfulFrom: at })).toEqual({ published: at, kept: at })
-  expect(await firstMark({ ...later, doubtfulFrom: Infinity })).toEqual({
-    published: at + 1_000,
-    kept: at + 1_000,
+  const workers = [at + 1_000, at + 2_000]
+  const written = [at + 1_000, 1]
+  const both = { published: at, kept: at, written }
+  expect(await firstMark({ workers, shipper: at + 1_000, stored: at })).toEqual(both)
+  expect(await firstMark({ workers, shipper: at, stored: at + 1_000 })).toEqual(both)
+  expect(await firstMark({ workers, shipper: at, stored: null })).toEqual({
+    published: null,
+    kept: null,
+    written,
   })
 })
 

@@ -1,12 +1,12 @@
 import { open, rename, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import type { ConsumedRows, LogPartition } from '../log/eventLog.ts'
+import type { ConsumedRows, LogBatches } from '../log/eventLog.ts'
 import { decodeSegment } from './frame.ts'
 import { inState, oldestAtOf, readOldestAt, syncDirectory } from './segmentFile.ts'
 
 /** The sealed segments of one table in a machine's spool. A position is the path of a segment. */
-export const spoolPartition: LogPartition = {
-  hasFixedBatches: true,
+export const spoolBatches: LogBatches = {
+  isFixed: true,
   nameOf: (path) => basename(path),
   // The name of the sealed file, also for a `.done` file, so that ClickHouse recognizes segments shipped
   // before a restart.

@@ -1,20 +1,20 @@
-import type { ConsumedRows, LogPartition } from '../log/eventLog.ts'
+import type { ConsumedRows, LogBatches } from '../log/eventLog.ts'
 import { oldestAtOf } from '../spool/segmentFile.ts'
-import { decodeBatch } from '../spool/spoolPartition.ts'
+import { decodeBatch } from '../spool/spoolBatches.ts'
 
 /** Consecutive messages of a stream, which are inserted together. */
 export interface MessageBatch {
   first: number
   last: number
   /** The records of the messages; null if they must be read again. */
-  records: Uint8Array[] | null
+  records: readonly Uint8Array[] | null
   oldestAt: number
 }
 
-export interface NatsPartitionOptions {
+export interface StreamBatchesOptions {
   stream: string
   /** When NATS created the stream: a token must not repeat if the stream was deleted and created again. */
-  streamCreated: string
+  created: string
   readAgain(first: number, last: number): Promise<Uint8Array[]>
   /** Records in PostgreSQL that ClickHouse has the messages after `from`, up to `to`. */
   commit(from: number, to: number): Promise<void>
@@ -23,18 +23,18 @@ export interface NatsPartitionOptions {
 }
 
 /**
- * One stream of NATS as a partition of the log. A position names consecutive messages, `<stream>.<first>-<last>`, with
- * the suffix `.done` once ClickHouse has them. Positions are committed in their order, without gaps.
+ * The batches of one stream of NATS. A position names consecutive messages, `<stream>.<first>-<last>`, with the suffix
+ * `.done` once ClickHouse has them. Positions are committed in their order, without gaps.
  */
-export class NatsPartition implements LogPartition {
-  /** Another consumer may divide the messages into other batches. */
-  readonly hasFixedBatches = false
-  readonly #options: NatsPartitionOptions
+export class StreamBatches implements LogBatches {
+  /** Another owner may divide the messages into other batches. */
+  readonly isFixed = false
+  readonly #options: StreamBatchesOptions
   readonly #batches = new Map<string, MessageBatch>()
   /** Batches that may be deleted, while an earlier one may not. */
   readonly #forgotten = new Set<string>()
 
-  constructor(options: NatsPartitionOptions) {
+  constructor(options: StreamBatchesOptions) {
     this.#options = options
   }
 
@@ -50,7 +50,7 @@ export class NatsPartition implements LogPartition {
   }
 
   tokenOf(position: string): string {
-    return `${nameIn(position)} ${this.#options.streamCreated}`
+    return `${nameIn(position)} ${this.#options.created}`
   }
 
   oldestAt(position: string): number {
@@ -85,9 +85,8 @@ export class NatsPartition implements LogPartition {
     this.#forgotten.add(nameIn(position))
     let to = 0
     for (const [name, { last }] of this.#batches) {
-      if (!this.#forgotten.has(name)) break
+      if (!this.#forgotten.delete(name)) break
       this.#batches.delete(name)
-      this.#forgotten.delete(name)
       to = last
     }
     // If it fails, a later one deletes these messages too.
@@ -103,6 +102,6 @@ const done = '.done'
 const nameIn = (position: string): string =>
   position.endsWith(done) ? position.slice(0, -done.length) : position
 
-/** Returns when the earliest row of messages was received, epoch milliseconds. */
+/** Returns when the earliest row of a message was received, epoch milliseconds. */
 export const oldestAtOfRecord = (record: Uint8Array): number =>
   oldestAtOf(Buffer.from(record.buffer, record.byteOffset, record.byteLength))

@@ -2,12 +2,12 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { onShard } from '../../platform/clickhouse/shards.ts'
-import type { LogPartition } from '../log/eventLog.ts'
+import type { LogBatches } from '../log/eventLog.ts'
 import { shardPartsOf, withoutStoredLines } from './insert.ts'
 
-export interface ShippedSegmentsOptions {
+export interface ShippedBatchesOptions {
   clickhouse: ClickHouse
-  partition: LogPartition
+  batches: LogBatches
   table: string
   /** How long a batch is kept. */
   keepMs: number
@@ -34,8 +34,8 @@ interface DoubtfulBatch {
  * confirmed. After a restart they are compared with ClickHouse. That runs during the shipping, and needs no lease.
  * While a server does not answer, all of them are kept.
  */
-export class ShippedSegments {
-  readonly #options: ShippedSegmentsOptions
+export class ShippedBatches {
+  readonly #options: ShippedBatchesOptions
   readonly #kept = new Map<string, { timer: NodeJS.Timeout; oldestAt: number }>()
   readonly #shards: readonly ClickHouse[]
   readonly #inDoubt: DoubtfulBatch[] = []
@@ -45,11 +45,11 @@ export class ShippedSegments {
   /** Start time of each shard. */
   readonly #startedAt: number[] = []
   #restarts = 0
-  /** Shards that may have restarted since they confirmed the last segments. */
+  /** Shards that may have restarted since they confirmed the last batches. */
   readonly #doubtfulShards: Set<number>
   #needsRoomUntil = 0
 
-  constructor(options: ShippedSegmentsOptions) {
+  constructor(options: ShippedBatchesOptions) {
     this.#options = options
     const { clickhouse, table } = options
     this.#shards = table === 'events' ? clickhouse.shards : clickhouse.shards.slice(0, 1)
@@ -83,7 +83,7 @@ export class ShippedSegments {
    */
   inherit(positions: readonly string[]): void {
     for (const position of positions)
-      this.#inherited.push({ position, oldestAt: this.#options.partition.oldestAt(position) })
+      this.#inherited.push({ position, oldestAt: this.#options.batches.oldestAt(position) })
     this.#settleInherited()
   }
 
@@ -134,13 +134,13 @@ export class ShippedSegments {
     )
   }
 
-  /** Checks whether the servers in doubt are those that confirmed the last segments. */
+  /** Checks whether the servers in doubt are those that confirmed the last batches. */
   async settleDoubt(): Promise<void> {
     await this.#checkStarts([...this.#doubtfulShards])
   }
 
   /**
-   * Checks whether the servers restarted after they confirmed the last segments. If so, verifies the
+   * Checks whether the servers restarted after they confirmed the last batches. If so, verifies the
    * kept batches.
    */
   async noticeRestart(): Promise<void> {
@@ -169,18 +169,18 @@ export class ShippedSegments {
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
 
-  /** Compares segments with ClickHouse. */
+  /** Compares batches with ClickHouse. */
   verify(positions: readonly string[]): void {
     for (const position of positions) {
-      // A segment must not be deleted while it waits for the search.
+      // A batch must not be deleted while it waits for the search.
       clearTimeout(this.#kept.get(position)?.timer)
       this.#kept.delete(position)
-      this.#inDoubt.push({ position, oldestAt: this.#options.partition.oldestAt(position) })
+      this.#inDoubt.push({ position, oldestAt: this.#options.batches.oldestAt(position) })
     }
     this.#startVerifying()
   }
 
-  /** Stops after `signal` aborts; the segments stay. */
+  /** Stops after `signal` aborts; the batches stay. */
   async stop(): Promise<void> {
     await this.#verifying
     for (const { timer } of this.#kept.values()) clearTimeout(timer)
@@ -190,7 +190,7 @@ export class ShippedSegments {
     if (this.#inDoubt.length === 0 || this.#options.signal.aborted) return
     this.#verifying ??= this.#verifyAll().finally(() => {
       this.#verifying = null
-      // Starts for segments that arrived while the last search ended.
+      // Starts for batches that arrived while the last search ended.
       this.#startVerifying()
     })
   }
@@ -220,8 +220,8 @@ export class ShippedSegments {
 
   /** Whether ClickHouse lacks rows of a batch. They are also missing if they were omitted as duplicates or dead letters. */
   async #lacksRows(position: string): Promise<boolean> {
-    const { clickhouse, partition, table } = this.#options
-    const { payloads } = await partition.consume(position, Buffer.allocUnsafeSlow)
+    const { clickhouse, batches, table } = this.#options
+    const { payloads } = await batches.consume(position, Buffer.allocUnsafeSlow)
     const missing = await Promise.all(
       shardPartsOf(clickhouse, table, payloads).map((part) =>
         onShard(clickhouse, part.shard, () =>
@@ -240,7 +240,7 @@ export class ShippedSegments {
 
   #remove(position: string): void {
     this.#kept.delete(position)
-    void this.#options.partition.forget(position)
+    void this.#options.batches.forget(position)
   }
 }
 
