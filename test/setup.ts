@@ -5,7 +5,7 @@ import pg from 'pg'
 import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { readConfig } from '../collector/config.ts'
-import { buildAll } from '../collector/ops/launch/build.mjs'
+import { buildStale } from '../collector/ops/launch/build.mjs'
 import { openQueues } from '../collector/ops/processes/queues.ts'
 import { startLocalClickHouse } from '../collector/platform/clickhouse/local.ts'
 import { migrateClickHouse } from '../collector/platform/clickhouse/migrate.ts'
@@ -31,7 +31,7 @@ declare module 'vitest' {
 
 /** Builds what the tests run, and starts both stores once for all of them. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  await buildAll()
+  await buildStale()
   const directory = mkdtempSync(join(tmpdir(), 'footfall-test-stores-'))
   const onRestart = (reason: string) => console.warn(reason)
   const [clickhouse, postgres] = await Promise.all([

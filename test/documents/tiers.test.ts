@@ -4,13 +4,10 @@ import { expect, test } from 'vitest'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import tiers from '../tiers.json' with { type: 'json' }
 
-/** These files, which `npm run lint` runs. */
-const documents = 'documents'
-
 test('each folder of tests belongs to one tier', () => {
   const files = globSync('test/**/*.test.ts', { cwd: packageRoot })
   const folders = new Set(files.map((file) => file.split('/')[1]!))
-  expect([documents, ...tiers.quick, ...tiers.slow].sort()).toEqual([...folders].sort())
+  expect([...tiers.quick, ...tiers.slow].sort()).toEqual([...folders].sort())
 })
 
 test('every test that the list of rules names exists', () => {

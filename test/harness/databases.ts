@@ -4,6 +4,7 @@ import { inject } from 'vitest'
 import { testDatabaseOf } from '../../collector/platform/clickhouse/cluster.ts'
 import { saveDictionaryLogin } from '../../collector/platform/clickhouse/login.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
+import { countOpening } from './usage.ts'
 
 /** Names a database of a test's own. */
 export const randomName = () => `test_${randomBytes(6).toString('hex')}`
@@ -35,6 +36,7 @@ export const newEmptyPostgresDatabase = (): Promise<string> => newDatabase()
 function newDatabase(template?: string): Promise<string> {
   const name = randomName()
   made.postgres.push(name)
+  countOpening('databases')
   return createPostgresDatabase(inject('postgresUrl'), name, template)
 }
 
@@ -44,6 +46,7 @@ function newDatabase(template?: string): Promise<string> {
  */
 export async function newClickHouseDatabase(name = randomName()): Promise<string> {
   made.clickhouse.push(name)
+  countOpening('databases')
   await copyMigrated(name)
   return name
 }
