@@ -31,8 +31,6 @@ export default defineConfig({
     isolate: false,
     // Node strips the types itself and caches the code. Vite would transform every file in every run.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Twice the two cores: with three, a third of the processors' time was waited away (for timers, disks and each other).
-    maxWorkers: 4,
     // Its default of a second is less than a busy machine takes to load a page.
     expect: { poll: { timeout: 30_000 } },
     projects: [

@@ -30,6 +30,10 @@ export async function createPostgresDatabase(
 /** Makes a database of its own in the run's PostgreSQL, with all tables in it, and returns its address. */
 export const newPostgresDatabase = (): Promise<string> => newDatabase(migratedDatabase)
 
+/** The same, for what outlives the file. */
+export const newKeptPostgresDatabase = (): Promise<string> =>
+  createPostgresDatabase(inject('postgresUrl'), randomName(), migratedDatabase)
+
 /** The same without any tables. */
 export const newEmptyPostgresDatabase = (): Promise<string> => newDatabase()
 
@@ -117,6 +121,7 @@ export const ownDatabases = async (): Promise<Record<string, string>> => ({
 /** The same, for a service that outlives the file. */
 export async function keptDatabases(): Promise<Record<string, string>> {
   const databases = await ownDatabases()
+  countOpening('databases', -3)
   const { CLICKHOUSE_DATABASE: clickhouse, DATABASE_URL: postgres } = databases
   made.clickhouse = made.clickhouse.filter((name) => !name.startsWith(clickhouse!))
   made.postgres = made.postgres.filter((name) => !postgres!.endsWith(name))

@@ -1,10 +1,10 @@
-/** Counts what each test file asks of both stores and what it opens, for the report of the run (runReport.ts). */
+/** Counts the queries and openings of each test file, for the report of the run (runReport.ts). */
 import { subscribe } from 'node:diagnostics_channel'
 import type { ClientRequest } from 'node:http'
 import pg from 'pg'
 import { inject } from 'vitest'
 
-/** What a file used, without the processes that it started. */
+/** The counts of a file, without those of processes that it started. */
 export interface Usage {
   /** Queries of ClickHouse. */
   queries: number
@@ -37,8 +37,8 @@ const none: Usage = {
 /** Since the file began. */
 const usage = { ...none }
 
-export const countOpening = (kind: 'apps' | 'databases' | 'services'): void => {
-  usage[kind]++
+export const countOpening = (kind: 'apps' | 'databases' | 'services', count = 1): void => {
+  usage[kind] += count
 }
 
 /** Returns the counts of the file that ends, and starts those of the next one. */
