@@ -1,14 +1,17 @@
 /**
- * Installs the missing packages and browsers, then runs lint, types and tests. `--tier` names the tests of a run without
- * paths: `quick` (the default, `npm test`), `slow` or `full` (both). `tiers.json` lists the folders of each tier; a file
- * `*.slow.test.ts` of a quick folder belongs to the slow tier. All other arguments go to Vitest:
- * `npm test -- test/chaos -t 'kill'`.
+ * Installs the missing packages and browsers, then runs tests, and at the same time lint and types. `--tier` names the tests of
+ * a run without paths: `quick` (the default, `npm test`), `slow` or `full` (both). `tiers.json` lists the folders of each
+ * tier. The slow tier also has the files `*.slow.test.ts` of the other folders, and runs those that import
+ * `harness/thorough.ts` with all their cases. All other arguments go to Vitest: `npm test -- test/chaos -t 'kill'`. With a
+ * path, only these files run, without lint.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { run } from '../collector/ops/launch/node.mjs'
 import { install } from '../collector/ops/launch/start.mjs'
+import { measureProcessorTime } from './processorTime.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Other programs that the tests use: Debian's package → a file of it. */
@@ -29,17 +32,69 @@ const programs = {
   'python3-pytest': '/usr/bin/pytest-3',
 }
 
-const { tier, toVitest } = readArguments(process.argv.slice(2))
+/** Twice the two cores: with three, a third of the processors' time was waited away (for timers, disks and each other). */
+const workers = 4
+
+const { tier, hasPath, toVitest } = readArguments(process.argv.slice(2))
 await install()
-process.once('exit', () => console.log(`In all: ${Math.round(process.uptime())} s`))
 await installPrograms()
+const processorTime = measureProcessorTime()
+process.once('exit', printTotals)
+// Lint needs the generated types, and the stores need the build. A pure test needs neither.
+if (!hasPath)
+  await run(process.execPath, ['collector/ops/launch/build.mjs', '--stale'], { cwd: root })
 // CI runs the slow tier after the quick one, which has linted.
-if (tier !== 'slow') await run('npm', ['run', '--silent', 'lint'], { cwd: root })
+const lint = hasPath || tier === 'slow' ? null : startLint()
 await run(
   process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', ...toVitest],
-  { cwd: root, env: { CHROMIUM_PATH: findChromium() ?? (await playwrightChromium()) } },
+  [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--config=test/vitest.config.ts',
+    `--maxWorkers=${workers}`,
+    ...toVitest,
+  ],
+  {
+    cwd: root,
+    env: {
+      CHROMIUM_PATH: findChromium() ?? (await playwrightChromium()),
+      ...(tier !== 'quick' && { FOOTFALL_TEST_THOROUGH: 'true' }),
+    },
+  },
 )
+if ((await lint) > 0) process.exit(1)
+
+/** Runs lint and types, prints what they print once they have ended, and resolves with the exit code. */
+function startLint() {
+  const child = spawn('npm', ['run', '--silent', 'lint'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (output += text))
+  return new Promise((resolve) =>
+    child.once('close', (code) => {
+      console.log(`Lint and types ${code === 0 ? 'passed' : 'FAILED'}:\n${output}`)
+      resolve(code ?? 1)
+    }),
+  )
+}
+
+function printTotals() {
+  const seconds = (value) => `${value.toFixed(1).padStart(8)} s`
+  const used = processorTime()
+  const sum = used.reduce((all, each) => all + each.seconds, 0)
+  console.log(
+    [
+      `Processor time: ${sum.toFixed(0)} s. By kind of process:`,
+      ...used
+        .filter((each) => each.seconds > 0)
+        .map((each) => `${seconds(each.seconds)}  ${each.kind}`),
+      `In all: ${Math.round(process.uptime())} s`,
+    ].join('\n'),
+  )
+}
 
 /** Splits the tier off, and adds the folders of the tier where no path is given. */
 function readArguments(given) {
@@ -48,14 +103,29 @@ function readArguments(given) {
   const others = given.filter((each) => !each.startsWith(option))
   const { quick, slow } = JSON.parse(readFileSync(new URL('tiers.json', import.meta.url), 'utf8'))
   const inFolders = (folders) => folders.map((folder) => `test/${folder}/`)
+  const thorough = quick
+    .flatMap((folder) =>
+      readdirSync(resolve(root, 'test', folder), { recursive: true }).map(
+        (name) => `test/${folder}/${name}`,
+      ),
+    )
+    .filter((path) => path.endsWith('.test.ts'))
+    .filter((path) => readFileSync(resolve(root, path), 'utf8').includes('harness/thorough.ts'))
   const filters = {
     quick: [...inFolders(quick), '--exclude=**/*.slow.test.ts'],
-    slow: [...inFolders(slow), '.slow.test.ts'],
-    full: inFolders([...quick, ...slow]),
+    slow: [
+      ...inFolders(slow),
+      '.slow.test.ts',
+      ...thorough,
+      ...quick
+        .filter((folder) => folder.includes('/'))
+        .map((folder) => `--exclude=test/${folder}/**`),
+    ],
+    full: inFolders([...new Set([...quick, ...slow])]),
   }[tier]
   if (!filters) throw new Error(`--tier must be quick, slow or full (got ${tier})`)
   const hasPath = others.some((each) => existsSync(resolve(root, each)))
-  return { tier, toVitest: [...(hasPath ? [] : filters), ...others] }
+  return { tier, hasPath, toVitest: [...(hasPath ? [] : filters), ...others] }
 }
 
 function findChromium() {

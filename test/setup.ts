@@ -5,7 +5,7 @@ import pg from 'pg'
 import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { readConfig } from '../collector/config.ts'
-import { buildAll } from '../collector/ops/launch/build.mjs'
+import { buildStale } from '../collector/ops/launch/build.mjs'
 import { openQueues } from '../collector/ops/processes/queues.ts'
 import { startLocalClickHouse } from '../collector/platform/clickhouse/local.ts'
 import { migrateClickHouse } from '../collector/platform/clickhouse/migrate.ts'
@@ -31,11 +31,11 @@ declare module 'vitest' {
 
 /** Builds what the tests run, and starts both stores once for all of them. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  await buildAll()
+  await buildStale()
   const directory = mkdtempSync(join(tmpdir(), 'footfall-test-stores-'))
   const onRestart = (reason: string) => console.warn(reason)
   const [clickhouse, postgres] = await Promise.all([
-    startLocalClickHouse(join(directory, 'clickhouse'), onRestart, hurried),
+    startLocalClickHouse(join(directory, 'clickhouse'), onRestart, hurried, { serverXml }),
     startLocalPostgres(join(directory, 'postgres'), onRestart),
   ])
   await hurry(postgres.url)
@@ -59,6 +59,15 @@ const hurried = {
   compile_aggregate_expressions: 0,
   compile_sort_description: 0,
 }
+
+/**
+ * A table looks for merges after each insert. Otherwise it would look every few seconds, and those of all databases would
+ * use as much time as the queries of a test.
+ */
+const serverXml = `
+  <background_processing_pool_thread_sleep_seconds_if_nothing_to_do>600</background_processing_pool_thread_sleep_seconds_if_nothing_to_do>
+  <asynchronous_metrics_update_period_s>600</asynchronous_metrics_update_period_s>
+  <memory_worker_period_ms>1000</memory_worker_period_ms>`
 
 /** The same for PostgreSQL, which would also vacuum each of many databases every minute. */
 async function hurry(url: string): Promise<void> {

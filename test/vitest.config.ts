@@ -1,10 +1,10 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import RunReport from './runReport.ts'
 import { LongestFirst } from './sequencer.ts'
-import SlowestFiles from './slowestFiles.ts'
 
-// Services are started often: what V8 made of their code the first time is kept for the next.
+// Services and test files are started often. Node keeps what V8 compiled for the next start.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
   new URL('../node_modules/.cache/footfall/compiled', import.meta.url),
 )
@@ -19,26 +19,42 @@ const hasRoom = () => {
 }
 if (process.env.TMPDIR === undefined && existsSync(memory) && hasRoom()) process.env.TMPDIR = memory
 
+/** Folders of tests that need neither stores nor a build. */
+const pure = ['test/unit/**/*.test.ts', 'test/documents/*.test.ts']
+
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/documents/**'],
-    globalSetup: ['test/setup.ts'],
-    setupFiles: ['test/eachFile.ts'],
-    reporters: ['default', new SlowestFiles()],
+    reporters: ['default', new RunReport()],
     sequence: { sequencer: LongestFirst },
-    // What files import is read once for all that one process runs.
+    // One process imports each module once for all of its files.
     isolate: false,
-    // Twice the two cores: with three, a third of the processors' time was waited away (for timers, disks and each other).
-    maxWorkers: 4,
-    // Of the cases of one browser engine (test/pixel/engines/table.ts).
-    maxConcurrency: 2,
-    // Longer than `quickest` tries (harness/timing.ts).
-    testTimeout: 300_000,
-    // Longer than a service may take to start (harness/service.ts), which says why it did not.
-    hookTimeout: 300_000,
+    // Node strips the types itself and caches the code. Vite would transform every file in every run.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Its default of a second is less than a busy machine takes to load a page.
     expect: { poll: { timeout: 30_000 } },
+    projects: [
+      {
+        extends: true,
+        test: { name: 'pure', include: pure, pool: 'threads', testTimeout: 60_000 },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'stores',
+          include: ['test/**/*.test.ts'],
+          exclude: pure,
+          pool: 'forks',
+          globalSetup: ['test/setup.ts'],
+          setupFiles: ['test/eachFile.ts'],
+          // Of the cases of one browser engine (test/pixel/engines/table.ts).
+          maxConcurrency: 2,
+          // Longer than `quickest` tries (harness/timing.ts).
+          testTimeout: 300_000,
+          // Longer than a service may take to start (harness/service.ts), which says why it did not.
+          hookTimeout: 300_000,
+        },
+      },
+    ],
   },
 })

@@ -8,64 +8,15 @@ import {
   useDashboard,
   violations,
 } from './dashboard.ts'
+import { loaded, pagesOf, show as showPage } from './pages.ts'
 
 const scriptBytesMax = 40 * 1024
 
 const dashboard = useDashboard()
 const { at, open, signIn } = dashboard
 
-/** Each page, and the heading that says it is there. */
-const pages = (): [path: string, heading: string][] => {
-  const { organization_id, project_id, pixel_id } = dashboard.service.demo
-  return [
-    [`/${organization_id}/projects`, 'Projects'],
-    [`/${organization_id}/projects/${project_id}`, 'Demo shop'],
-    [`/${organization_id}/projects/${project_id}/overview`, 'Overview'],
-    [`/${organization_id}/projects/${project_id}/goals`, 'Goals'],
-    [`/${organization_id}/projects/${project_id}/sharing`, 'Sharing'],
-    [`/${organization_id}/projects/${project_id}/funnels`, 'Funnels'],
-    [`/${organization_id}/projects/${project_id}/retention`, 'Retention'],
-    [`/${organization_id}/projects/${project_id}/journeys`, 'Journeys'],
-    [`/${organization_id}/projects/${project_id}/pixels/${pixel_id}`, 'Demo shop'],
-    [`/${organization_id}/projects/${project_id}/pixels/${pixel_id}?platform=shopify`, 'Demo shop'],
-    [`/${organization_id}/projects/${project_id}/pixels/${pixel_id}?tab=privacy`, 'Demo shop'],
-    [`/${organization_id}/projects/${project_id}/pixels/${pixel_id}?tab=capture`, 'Demo shop'],
-    [`/${organization_id}/projects/${project_id}/events`, 'Events'],
-    [`/${organization_id}/projects/${project_id}/events?tab=live`, 'Events'],
-    [`/${organization_id}/projects/${project_id}/intent`, 'Intent'],
-    [`/${organization_id}/projects/${project_id}/vitals`, 'Web Vitals'],
-    [`/${organization_id}/projects/${project_id}/audiences`, 'Audiences'],
-    [`/${organization_id}/projects/${project_id}/audiences/new`, 'New audience'],
-    [`/${organization_id}/projects/${project_id}/people`, 'Visitors'],
-    [`/${organization_id}/projects/${project_id}/people?tab=identity`, 'Visitors'],
-    [`/${organization_id}/projects/${project_id}/lists`, 'Lists'],
-    [`/${organization_id}/projects/${project_id}/exports`, 'Exports'],
-    [`/${organization_id}/projects/${project_id}/integrations`, 'Integrations'],
-    [`/${organization_id}/projects/${project_id}/webhooks`, 'Webhooks'],
-    [`/${organization_id}/projects/${project_id}/archives`, 'Archives'],
-    [`/${organization_id}/projects/${project_id}/repairs`, 'Repairs'],
-    [`/${organization_id}/developers/requests`, 'Requests'],
-    [`/${organization_id}/developers/explorer`, 'API explorer'],
-    [`/${organization_id}/developers/samples`, 'Code samples'],
-    [`/${organization_id}/members`, 'Members'],
-    [`/${organization_id}/usage`, 'Usage'],
-    [`/${organization_id}/privacy`, 'Privacy'],
-    [`/${organization_id}/operator`, 'Operator'],
-    [`/${organization_id}/settings/api-keys`, 'API keys'],
-    [`/${organization_id}/settings/organization`, 'Organization'],
-    [`/${organization_id}/settings/audit`, 'Audit log'],
-    [`/${organization_id}/settings/account`, 'Your account'],
-    [`/${organization_id}/nothing`, 'Page not found'],
-  ]
-}
-
-const show = async (page: Page, path: string, heading: string) => {
-  await page.goto(at(path))
-  await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
-  await loaded(page)
-}
-
-const loaded = (page: Page) => expect.poll(() => page.locator('.loading').count()).toBe(0)
+const pages = () => pagesOf(dashboard.service.demo)
+const show = (page: Page, path: string, heading: string) => showPage(page, at(path), heading)
 
 test('every page, light on a wide screen and dark on a phone: axe-core finds nothing, nothing sticks out', async () => {
   const page = await open()

@@ -6,6 +6,7 @@ import { readConfig } from '../../collector/config.ts'
 import type { StoreConnections } from '../../collector/platform/stores/openStores.ts'
 import { createServices, type ServiceOptions } from '../../collector/services.ts'
 import { openMemoryLog } from './logs.ts'
+import { countOpening } from './usage.ts'
 
 export interface AppOptions extends ServiceOptions {
   /** Settings of the service. */
@@ -20,6 +21,7 @@ export async function openApp(
   stores: Omit<StoreConnections, 'close'>,
   { env, ...options }: AppOptions = {},
 ) {
+  countOpening('apps')
   const dataDir = mkdtempSync(join(tmpdir(), 'footfall-app-'))
   const config = readConfig({
     LOG_LEVEL: 'warn',

@@ -4,6 +4,7 @@ import { inject } from 'vitest'
 import { testDatabaseOf } from '../../collector/platform/clickhouse/cluster.ts'
 import { saveDictionaryLogin } from '../../collector/platform/clickhouse/login.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
+import { countOpening } from './usage.ts'
 
 /** Names a database of a test's own. */
 export const randomName = () => `test_${randomBytes(6).toString('hex')}`
@@ -29,12 +30,17 @@ export async function createPostgresDatabase(
 /** Makes a database of its own in the run's PostgreSQL, with all tables in it, and returns its address. */
 export const newPostgresDatabase = (): Promise<string> => newDatabase(migratedDatabase)
 
+/** The same, for what outlives the file. */
+export const newKeptPostgresDatabase = (): Promise<string> =>
+  createPostgresDatabase(inject('postgresUrl'), randomName(), migratedDatabase)
+
 /** The same without any tables. */
 export const newEmptyPostgresDatabase = (): Promise<string> => newDatabase()
 
 function newDatabase(template?: string): Promise<string> {
   const name = randomName()
   made.postgres.push(name)
+  countOpening('databases')
   return createPostgresDatabase(inject('postgresUrl'), name, template)
 }
 
@@ -44,6 +50,7 @@ function newDatabase(template?: string): Promise<string> {
  */
 export async function newClickHouseDatabase(name = randomName()): Promise<string> {
   made.clickhouse.push(name)
+  countOpening('databases')
   await copyMigrated(name)
   return name
 }
@@ -114,6 +121,7 @@ export const ownDatabases = async (): Promise<Record<string, string>> => ({
 /** The same, for a service that outlives the file. */
 export async function keptDatabases(): Promise<Record<string, string>> {
   const databases = await ownDatabases()
+  countOpening('databases', -3)
   const { CLICKHOUSE_DATABASE: clickhouse, DATABASE_URL: postgres } = databases
   made.clickhouse = made.clickhouse.filter((name) => !name.startsWith(clickhouse!))
   made.postgres = made.postgres.filter((name) => !postgres!.endsWith(name))

@@ -8,6 +8,7 @@ import { launcherVariable } from '../../collector/ops/launch/node.mjs'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { keepLog } from './logs.ts'
+import { countOpening } from './usage.ts'
 
 /** What tests send requests to: a service, or the app in the process of the tests (sharedApp.ts). */
 export interface Answering {
@@ -54,6 +55,7 @@ export async function startService(
     onSpawn?: (process: ChildProcess) => void
   } = {},
 ): Promise<Service> {
+  countOpening('services')
   const port = options.env?.PORT ? Number(options.env.PORT) : await freePort()
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'footfall-test-'))
   const url = `http://127.0.0.1:${port}`

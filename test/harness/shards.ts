@@ -61,7 +61,7 @@ export async function startShards(
         place,
         onRestart,
         {},
-        { nativePort, remoteServers, ...(grants && { grants }) },
+        { member: { nativePort, remoteServers, ...(grants && { grants }) } },
       ),
     ),
   )

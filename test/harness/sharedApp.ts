@@ -10,6 +10,7 @@ import { type AppSettings, type Backend, type ListeningApp, startBackend } from 
 import { randomName } from './databases.ts'
 import type { MailServer } from './mailServer.ts'
 import { type Answering, waitFor } from './service.ts'
+import { countOpening } from './usage.ts'
 
 /** A new organization in the app, and the app itself. */
 export interface Tenant {
@@ -47,6 +48,7 @@ export async function openTenant({
   const { backend, app } = await shared
   const ids = { organizationId: randomUUID(), projectId: randomUUID(), pixelId: randomUUID() }
   const isOwn = Object.keys(settings).length > 0
+  if (isOwn) countOpening('apps')
   const own = isOwn ? await backend.openApp(appOf(settings, ids)) : null
   if (hasSample) await backend.fillSample()
   const { url, services, output } = own ?? app

@@ -1,13 +1,11 @@
-/** Additions to answers and requests: `meta.charged`, bodies that may be absent, trimmed addresses. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { samples } from './samples.ts'
-import { openTenants, withKey } from './tenants.ts'
+/** Additions to requests: bodies that may be absent, trimmed addresses. `routes/` compares `meta.charged`. */
+import { beforeAll, expect, test } from 'vitest'
+import { type Tenants, tenantsOfWorker, withKey } from './tenants.ts'
 
-let service: Awaited<ReturnType<typeof openTenants>>
+let service: Tenants
 beforeAll(async () => {
-  service = await openTenants()
+  service = await tenantsOfWorker()
 })
-afterAll(() => service.close())
 
 const send = (
   method: 'GET' | 'POST',
@@ -20,40 +18,6 @@ const send = (
     ...(more.payload && { payload: more.payload }),
     headers: { ...withKey(service.ours.key), ...more.headers },
   })
-
-test('`meta.charged` of a charged answer is what X-Footfall-Charged says', {
-  timeout: 120_000,
-}, async () => {
-  const seen: string[] = []
-  for (const [name, { params, query, body }] of Object.entries(samples)) {
-    const [method, path] = name.split(' ') as ['GET' | 'POST', string]
-    if (!['GET', 'POST'].includes(method)) continue
-    const values = params?.(service.ours) ?? {}
-    const answer = await service.app.inject({
-      method,
-      query: query?.(service.ours) ?? {},
-      headers: withKey(service.ours.key),
-      url: path.replace(/:(\w+)/g, (_, parameter) => values[parameter]!),
-      ...(body && { payload: body(service.ours) }),
-    })
-    const charged = answer.headers['x-footfall-charged']
-    if (answer.statusCode !== 200 || charged === undefined) continue
-    seen.push(name)
-    expect({ name, charged: answer.json().meta?.charged }).toEqual({
-      name,
-      charged: Number(charged),
-    })
-  }
-  expect(seen).toEqual(
-    expect.arrayContaining([
-      'GET /api/v1/lookup',
-      'POST /api/v1/lookup/batch',
-      'POST /api/v1/contact/query',
-      'GET /api/v3/events/resolution_hem/visitors',
-      'POST /api/v1/analytics/visitors',
-    ]),
-  )
-})
 
 test.each([{}, { 'content-type': 'application/json' }])(
   'an audience is cloned without a body: %o',

@@ -1,7 +1,7 @@
 /** The document describes every 409 answer that the code of a route can throw, with its codes. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { readConflicts } from '../harness/conflicts.ts'
-import { openTenants } from './tenants.ts'
+import { type Tenants, tenantsOfWorker } from './tenants.ts'
 
 interface Operation {
   operationId: string
@@ -9,15 +9,14 @@ interface Operation {
 }
 
 let operations: Operation[]
-let service: Awaited<ReturnType<typeof openTenants>>
+let service: Tenants
 beforeAll(async () => {
-  service = await openTenants()
+  service = await tenantsOfWorker()
   const { paths } = (await service.app.inject('/openapi.json')).json() as {
     paths: Record<string, Record<string, Operation>>
   }
   operations = Object.values(paths).flatMap((methods) => Object.values(methods))
 })
-afterAll(() => service.close())
 
 const documented = ({ responses }: Operation): string[] => {
   const list = /^`code` is one of: ([^.]+)\./.exec(responses[409]?.description ?? '')?.[1] ?? ''

@@ -1,56 +1,22 @@
-/** GET /openapi.json describes every route, and the routes answer accordingly. */
-import Ajv2020 from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { visitorTiers } from '../../collector/events/visitors/visitorsRequest.ts'
+/** GET /openapi.json describes every route. `routes/` compares every answer with it. */
+import { beforeAll, expect, test } from 'vitest'
 import { resolveRefs } from '../harness/openapi.ts'
+import { type JsonSchema, type OpenApi, type Operation, operationOf } from './described.ts'
 import { beginsWork, freeAnswers } from './freeAnswers.ts'
 import { samples } from './samples.ts'
-import { openTenants, withKey } from './tenants.ts'
+import { type Tenants, tenantsOfWorker } from './tenants.ts'
 
-interface Operation {
-  operationId?: string
-  summary?: string
-  tags?: string[]
-  parameters?: { name: string; in: string; description?: string }[]
-  requestBody?: { content: Record<string, { schema: JsonSchema }> }
-  responses: Record<
-    string,
-    { description: string; content?: Record<string, { schema: JsonSchema }> }
-  >
-}
-interface JsonSchema {
-  type?: string | string[]
-  description?: string
-  properties?: Record<string, JsonSchema>
-  required?: string[]
-  items?: JsonSchema
-  anyOf?: JsonSchema[]
-  oneOf?: JsonSchema[]
-  allOf?: JsonSchema[]
-}
-interface OpenApi {
-  openapi: string
-  paths: Record<string, Record<string, Operation>>
-}
-
-let service: Awaited<ReturnType<typeof openTenants>>
+let service: Tenants
 let document: OpenApi
 beforeAll(async () => {
-  service = await openTenants()
+  service = await tenantsOfWorker()
   document = resolveRefs((await service.app.inject('/openapi.json')).json())
 })
-afterAll(() => service.close())
-
-const operationOf = (name: string): Operation | undefined => {
-  const [method, path] = name.split(' ') as [string, string]
-  return document.paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
-}
 
 test('every route is described, with a summary, a tag and what it answers', () => {
   expect(document.openapi).toBe('3.1.0')
   for (const name of Object.keys(samples)) {
-    const operation = operationOf(name)
+    const operation = operationOf(document, name)
     expect({ name, summary: operation?.summary, tags: operation?.tags }).toEqual({
       name,
       summary: expect.stringMatching(/./),
@@ -65,21 +31,6 @@ test('every route is described, with a summary, a tag and what it answers', () =
     ).toBe(true)
   }
 })
-
-function validator() {
-  const ajv = new Ajv2020({ strict: false, allErrors: true })
-  addFormats(ajv)
-  ajv.addFormat('int64', true)
-  return ajv
-}
-
-/** An answer without each of its members in turn, where they are always there, and with another type in their place. */
-function spoiltOnes(answer: Record<string, unknown>, { required = [] }: JsonSchema): unknown[] {
-  return required.flatMap((name) => {
-    const { [name]: value, ...rest } = answer
-    return [rest, { ...rest, [name]: Array.isArray(value) ? {} : [] }]
-  })
-}
 
 /** Every object schema of a 2xx JSON answer that names members, with the path to it. */
 function objectsIn(schema: JsonSchema, path: string): { path: string; schema: JsonSchema }[] {
@@ -127,52 +78,6 @@ test('a change names only what it changes, and a deletion answers 204 unless it 
   }
 })
 
-test('answers with people in them are among those that are checked below', async () => {
-  const key = withKey(service.ours.key)
-  for (const name of [
-    ...visitorTiers.map((tier) => `GET /api/v3/events/${tier}/visitors`),
-    'GET /api/v1/lookup',
-    'POST /api/v1/lookup/batch',
-    'POST /api/v1/contact/query',
-    'GET /api/v1/resolution/statistics',
-  ]) {
-    const { text } = await service.ask(name, service.ours, key)
-    expect({ name, text }).toEqual({
-      name,
-      text: expect.stringMatching(/"hem":"[0-9a-f]{64}"|"resolved_visitors":1/),
-    })
-  }
-})
-
-test('what every route answers to those it serves and to those it refuses is as described', {
-  timeout: 120_000,
-}, async () => {
-  const ajv = validator()
-  const session = await service.withSession(service.ours.owner)
-  for (const name of Object.keys(samples)) {
-    for (const headers of [service.ours.key, service.ours.projectKey, service.theirs.key, null].map(
-      (key) => (key ? (name.includes('/dashboard/') ? session : withKey(key)) : {}),
-    )) {
-      const { status, text } = await service.ask(name, service.ours, headers)
-      const described = operationOf(name)!.responses[String(status)]
-      expect(described, `${name} answered ${status} ${text}`).toBeDefined()
-      if (text === '') continue
-      const schema = described!.content?.['application/json']?.schema
-      expect(schema, `${name} ${status} describes no body`).toBeDefined()
-      const isAsDescribed = ajv.validate(schema!, JSON.parse(text))
-      expect({ name, status, errors: isAsDescribed ? null : ajv.errors, text }).toMatchObject({
-        errors: null,
-      })
-      // A validator that cannot fail proves nothing: each answer, spoilt, is refused.
-      for (const spoilt of spoiltOnes(JSON.parse(text), schema!)) {
-        expect({ name, status, spoilt, passes: ajv.validate(schema!, spoilt) }).toMatchObject({
-          passes: false,
-        })
-      }
-    }
-  }
-})
-
 test('every page of a list has one list, which the client goes through', () => {
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, { parameters = [], requestBody, responses }] of Object.entries(methods)) {
@@ -196,23 +101,4 @@ test('each operation has a line that says how many free answers it takes', () =>
   expect(refusable.map(({ operationId }) => operationId!).toSorted()).toEqual(
     ids.filter((id) => freeAnswers[id] === 1 && !beginsWork.has(id)).toSorted(),
   )
-})
-
-test('requests take no more free answers than their lines say', { timeout: 120_000 }, async () => {
-  const { organizationId } = service.theirs
-  const left = async () => (await service.allowance.read(organizationId)).left
-  const took: string[] = []
-  for (const name of Object.keys(samples)) {
-    const { operationId } = operationOf(name) ?? {}
-    if (!operationId || !/^(GET|POST) /.test(name)) continue
-    const before = await left()
-    await service.ask(name, service.theirs, withKey(service.theirs.key))
-    const taken = before - (await left())
-    expect({ name, isCovered: taken <= freeAnswers[operationId]! }).toEqual({
-      name,
-      isCovered: true,
-    })
-    if (taken === 1) took.push(operationId)
-  }
-  expect(took).toContain('sampleAudience')
 })

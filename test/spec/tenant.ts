@@ -53,6 +53,9 @@ export interface Tenant {
   owner: string
   member: string
   key: ApiCredentials
+  /** Bound to the first project. */
+  firstKey: ApiCredentials
+  /** Bound to the second project: to it, the first is another. */
   projectKey: ApiCredentials
   testKey: ApiCredentials
   testProjectKey: ApiCredentials
@@ -108,6 +111,7 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
     owner: randomUUID(),
     member: randomUUID(),
     key: newApiCredentials('live'),
+    firstKey: newApiCredentials('live'),
     projectKey: newApiCredentials('live'),
     testKey: newApiCredentials('test'),
     testProjectKey: newApiCredentials('test'),
@@ -220,7 +224,7 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
     tenant.optedOut,
   ])
   for (const role of ['owner', 'member'] as const) {
-    const email = `${role}@${name}.example`
+    const email = `${role}@${organizationId}.example`
     await storeMember(postgres, {
       memberId: tenant[role],
       organizationId,
@@ -231,14 +235,14 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
   }
   const owner = { organizationId, projectId: null }
   await storeApiKey(postgres, owner, 'live', 'key', tenant.key)
-  // Bound to the second project: to it, the first is another.
-  await storeApiKey(
-    postgres,
-    { organizationId, projectId: projects[1] },
-    'live',
-    'project key',
-    tenant.projectKey,
-  )
+  for (const [n, credentials] of [tenant.firstKey, tenant.projectKey].entries())
+    await storeApiKey(
+      postgres,
+      { organizationId, projectId: projects[n]! },
+      'live',
+      'project key',
+      credentials,
+    )
   await storeApiKey(postgres, owner, 'live', 'revoked', tenant.revoked)
   await storeApiKey(postgres, owner, 'test', 'test key', tenant.testKey)
   const first = { organizationId, projectId: projects[0] }

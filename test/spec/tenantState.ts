@@ -1,10 +1,10 @@
 import type { Postgres } from '../../collector/platform/postgres/pool.ts'
 import type { Tenant } from './tenant.ts'
 
-/** All that is kept of a tenant in PostgreSQL. */
+/** All that is kept of a tenant in PostgreSQL, but when something was last used. */
 export async function stateOf(
   postgres: Postgres,
-  { organizationId, projects }: Tenant,
+  { organizationId, projects }: { organizationId: string; projects: readonly string[] },
 ): Promise<Record<string, unknown>> {
   const tables = {
     organizations: 'organization_id = $1',
@@ -37,7 +37,7 @@ export async function stateOf(
       `SELECT * FROM ${table} t WHERE ${condition} AND ($1::uuid IS NOT NULL AND $2::uuid[] IS NOT NULL) ORDER BY t::text`,
       [organizationId, projects],
     )
-    state[table] = rows
+    state[table] = rows.map(({ last_used_at: _, ...row }) => row)
   }
   return state
 }

@@ -11,19 +11,21 @@ import { makeSpool, openSpools } from '../../collector/ingest/spool/spools.ts'
 import { fillSampleDatabase } from '../../collector/ops/sandbox/sampleDatabase.ts'
 import { ensureSampleOrganization } from '../../collector/ops/sandbox/sampleOrganization.ts'
 import { hemOf } from '../../collector/platform/hem.ts'
+import type { Postgres } from '../../collector/platform/postgres/pool.ts'
 import { connectStores } from '../../collector/platform/stores/openStores.ts'
 import { openApp } from '../harness/app.ts'
-import { newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
-import { samples } from './samples.ts'
+import { keptDatabases, newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
+import { askRoute } from './record.ts'
 import { newTenant, storeVisit, type Tenant } from './tenant.ts'
 
+export type Service = Awaited<ReturnType<typeof openService>>
+export type Tenants = Awaited<ReturnType<typeof tenantsIn>>
+
 /**
- * The service's API on databases of its own, and two organizations in it. Test keys find sample data of so many days; a
- * month of it takes as long as all the rest.
+ * The service's API on these databases, without jobs. Test keys find sample data of so many days; a month of it takes as
+ * long as all the rest.
  */
-export async function openTenants({ sampleDays = 4 } = {}) {
-  const postgresUrl = await newPostgresDatabase()
-  const database = await newServiceDatabases()
+async function openService(postgresUrl: string, database: string, sampleDays: number) {
   const { clickhouse: stores, ...connections } = connectStores(
     { clickhouse: inject('clickhouseUrl'), postgresUrl },
     database,
@@ -54,26 +56,43 @@ export async function openTenants({ sampleDays = 4 } = {}) {
     // Changes of a request are compared.
     { logs: spools, guard: { noteKeyUse: () => {} } },
   )
-  const { tokens, uploads, allowance } = services
   await app.ready()
-
-  /** Asks a route about a tenant. */
-  const ask = async (name: string, about: Tenant, headers: Record<string, string>) => {
-    const [method, path] = name.split(' ') as ['GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', string]
-    const { params, query, body } = samples[name]!
-    const values = params?.(about) ?? {}
-    const answer = await app.inject({
-      method,
-      url: path.replace(/:(\w+)/g, (_, parameter) => values[parameter]!),
-      query: query?.(about) ?? {},
-      headers,
-      ...(body && { payload: body(about) }),
-    })
-    const { 'x-svc-mode': mode } = answer.headers
-    return { name, status: answer.statusCode, text: answer.body, error: errorOf(answer.body), mode }
+  return {
+    app,
+    services,
+    config,
+    postgres,
+    clickhouse,
+    stores,
+    async close() {
+      await opened.close()
+      await Promise.all(Object.values(spools).map((spool) => spool.close()))
+      rmSync(directory, { recursive: true, force: true })
+      await connections.close()
+    },
   }
+}
 
-  /** The headers of somebody who is signed in to the dashboard. */
+/** A service of its own with two organizations in it, and databases that exist until the file ends. */
+export async function openTenants({ sampleDays = 4 } = {}) {
+  const postgresUrl = await newPostgresDatabase()
+  return tenantsIn(await openService(postgresUrl, await newServiceDatabases(), sampleDays))
+}
+
+/** Of this process: the files of a worker share it. */
+let ofWorker: Promise<Service> | null = null
+
+/** Two new organizations in a service without jobs, which the files of a worker share. */
+export async function tenantsOfWorker() {
+  ofWorker ??= keptDatabases().then(({ DATABASE_URL, CLICKHOUSE_DATABASE }) =>
+    openService(DATABASE_URL!, CLICKHOUSE_DATABASE!, 1),
+  )
+  return tenantsIn(await ofWorker)
+}
+
+async function tenantsIn(service: Service) {
+  const { app, services, config, postgres, clickhouse, stores, close } = service
+  const { tokens, uploads, allowance } = services
   const withSession = async (memberId: string): Promise<Record<string, string>> => {
     const session = randomBytes(32).toString('base64url')
     await postgres.query(
@@ -86,7 +105,6 @@ export async function openTenants({ sampleDays = 4 } = {}) {
       'sec-fetch-site': 'same-origin',
     }
   }
-
   const [ours, theirs] = [await newTenant(postgres, 'Alder'), await newTenant(postgres, 'Birch')]
   for (const tenant of [ours, theirs]) await storeVisit(clickhouse, tenant)
   // Ours runs the service; theirs shows that nobody else is let in.
@@ -95,7 +113,6 @@ export async function openTenants({ sampleDays = 4 } = {}) {
     [ours.owner],
   )
   await reloadIdentity(clickhouse)
-
   return {
     app,
     postgres,
@@ -104,28 +121,39 @@ export async function openTenants({ sampleDays = 4 } = {}) {
     uploads,
     allowance,
     tokens,
-    ask,
+    /** Asks a route about a tenant. */
+    ask: async (name: string, tenant: Tenant, headers: Record<string, string>) =>
+      (await askRoute(service, name, { who: '', headers, tenant })).answer,
+    /** The headers of somebody who is signed in to the dashboard. */
     withSession,
     ours,
     theirs,
-    async close() {
-      await opened.close()
-      await Promise.all(Object.values(spools).map((spool) => spool.close()))
-      rmSync(directory, { recursive: true, force: true })
-      await connections.close()
-    },
+    close,
   }
+}
+
+/** Every id and name that is kept of an organization. */
+export async function liveTexts(postgres: Postgres, { organizationId }: Tenant): Promise<string[]> {
+  const { rows } = await postgres.query<{ text: string }>(
+    `SELECT unnest(ARRAY[organization_id::text, name]) AS text FROM organizations WHERE organization_id = $1
+     UNION ALL SELECT unnest(ARRAY[member_id::text, email]) FROM members WHERE organization_id = $1
+     UNION ALL SELECT unnest(ARRAY[project_id::text, name]) FROM projects WHERE organization_id = $1
+     UNION ALL SELECT unnest(ARRAY[pixel_id::text, pixels.name]) FROM pixels JOIN projects USING (project_id)
+       WHERE organization_id = $1
+     UNION ALL SELECT unnest(ARRAY[campaign_id::text, campaigns.name]) FROM campaigns
+       JOIN projects USING (project_id) WHERE organization_id = $1
+     UNION ALL SELECT unnest(ARRAY[audience_id::text, audiences.name]) FROM audiences
+       JOIN projects USING (project_id) WHERE organization_id = $1
+     UNION ALL SELECT unnest(ARRAY[list_id::text, lists.name]) FROM lists
+       JOIN projects USING (project_id) WHERE organization_id = $1
+     UNION ALL SELECT opt_out_id::text FROM opt_outs WHERE organization_id = $1
+     UNION ALL SELECT erasure_id::text FROM erasures WHERE organization_id = $1`,
+    [organizationId],
+  )
+  return [...rows.map(({ text }) => text), 'Somebody', 'somebody@known.example']
 }
 
 export const withKey = ({ apiKey, apiSecret }: ApiCredentials) => ({
   'x-api-key': apiKey,
   'x-api-secret': apiSecret,
 })
-
-function errorOf(text: string): unknown {
-  try {
-    return JSON.parse(text).error
-  } catch {
-    return undefined
-  }
-}

@@ -19,8 +19,11 @@ export type Refusal =
 
 /** A sign-in that came back from the provider is refused. */
 export class SignInRefused extends Error {
-  constructor(readonly reason: Refusal) {
+  readonly reason: Refusal
+
+  constructor(reason: Refusal) {
     super(reason)
+    this.reason = reason
   }
 }
 

@@ -6,18 +6,27 @@ import { type ConflictCode, type ErrorCode, type ErrorWord, errorCodes } from '.
  * }` and hides everything else behind `internal_error`.
  */
 export class ApiError extends Error {
+  readonly status: number
+  /** The body's `error`, in the words of the contract. */
+  readonly error: ErrorWord
+  /** Further body keys, and headers such as Retry-After. */
+  readonly extra: { body?: Record<string, unknown>; headers?: Record<string, string> }
+  /** Machine-readable: the body's `code`. */
+  readonly code: ErrorCode
+
+  /** `message` is for people: the body's `message`. */
   constructor(
-    readonly status: number,
-    /** The body's `error`, in the words of the contract. */
-    readonly error: ErrorWord,
-    /** Human-readable: the body's `message`. */
+    status: number,
+    error: ErrorWord,
     message: string,
-    /** Further body keys, and headers such as Retry-After. */
-    readonly extra: { body?: Record<string, unknown>; headers?: Record<string, string> } = {},
-    /** Machine-readable: the body's `code`. */
-    readonly code: ErrorCode = errorCodes[error][0],
+    extra: ApiError['extra'] = {},
+    code: ErrorCode = errorCodes[error][0],
   ) {
     super(message)
+    this.status = status
+    this.error = error
+    this.extra = extra
+    this.code = code
     this.name = 'ApiError'
   }
 }

@@ -1,1 +1,2 @@
 export function buildAll(): Promise<void>
+export function buildStale(): Promise<void>

@@ -1,17 +1,17 @@
 /**
  * Builds dist/: the collector's processes (one bundle each with shared chunks), pixel, client, dashboard and
  * guides. Also writes the clients' types into the sources. `--operations` (`npm run client:operations`) writes
- * api/client/operations.ts as well, which Git has.
+ * api/client/operations.ts as well, which Git has. `--stale` builds only if a source is newer than the last build.
  */
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, stop } from 'esbuild'
 import { buildPixel } from '../../../pixel/build.mjs'
 import { buildDashboard } from '../../dashboard/build.mjs'
-import { newDraft, publish } from './builds.mjs'
+import { builtAt, newDraft, publish } from './builds.mjs'
 import { handOver } from './node.mjs'
 
 const at = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
@@ -32,6 +32,25 @@ const optional = [
  * of all that a start would read.
  */
 const external = [...Object.keys(dependencies).filter((name) => name !== 'typebox'), ...optional]
+
+/** Folders and files that a build reads. */
+const inputs = ['collector', 'pixel', 'schemas', 'examples', 'package.json', 'package-lock.json']
+/** Files that a build writes next to the sources. */
+const outputs = ['collector/api/client/api.d.ts', 'examples/clients/python/footfall/operations.py']
+
+/** Builds if an input changed after the last build began. Folders count too, because a file may have been removed. */
+export async function buildStale() {
+  const since = builtAt()
+  const isNewer = (path) => !outputs.includes(path) && statSync(at(path)).mtimeMs > since
+  const below = (path) =>
+    statSync(at(path)).isDirectory()
+      ? readdirSync(at(path), { recursive: true }).map((name) => `${path}/${name}`)
+      : []
+  const isFresh =
+    outputs.every((path) => existsSync(at(path))) &&
+    !inputs.some((path) => isNewer(path) || below(path).some(isNewer))
+  if (!isFresh) await buildAll()
+}
 
 export async function buildAll({ writesOperations = false } = {}) {
   const draft = newDraft()
@@ -84,5 +103,6 @@ export async function buildAll({ writesOperations = false } = {}) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await handOver()
-  await buildAll({ writesOperations: process.argv.includes('--operations') })
+  if (process.argv.includes('--stale')) await buildStale()
+  else await buildAll({ writesOperations: process.argv.includes('--operations') })
 }

@@ -25,6 +25,12 @@ const dist = join(root, 'dist')
 /** How many builds are kept, because a running service may need an older one. */
 const buildsKept = 5
 
+/** Returns when the newest build began, in milliseconds of the clock of the files; 0 without a build. */
+export function builtAt() {
+  // A checkout that was copied may have the link without the build.
+  return existsSync(dist) ? statSync(dist).mtimeMs : 0
+}
+
 /** Returns an empty directory to build in. Throws if the disk cannot be written. */
 export function newDraft() {
   const draft = join(builds, `draft-${process.pid}`)
@@ -36,10 +42,10 @@ export function newDraft() {
 /** Makes a finished draft the target of dist/, atomically, and deletes the oldest builds. */
 export function publish(draft) {
   const build = join(builds, hashOf(draft))
+  const { birthtime } = statSync(draft)
   if (existsSync(build)) rmSync(draft, { recursive: true })
   else renameSync(draft, build)
-  const now = new Date()
-  utimesSync(build, now, now)
+  utimesSync(build, birthtime, birthtime)
 
   const link = join(root, `.dist-${process.pid}`)
   rmSync(link, { force: true })

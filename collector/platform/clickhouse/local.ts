@@ -18,14 +18,14 @@ export interface LocalClickHouse extends LocalStore {
 }
 
 /**
- * Starts a real ClickHouse server on 127.0.0.1 with its data in `directory`; `settings` apply to its queries.
- * With `member` the server joins a cluster, which tests run on one machine.
+ * Starts a real ClickHouse server on 127.0.0.1 with its data in `directory`; `settings` apply to its queries, and
+ * `serverXml` to the server. With `member` the server joins a cluster. Tests use both, on one machine.
  */
 export async function startLocalClickHouse(
   directory: string,
   onRestart: (reason: string) => void,
   settings: Readonly<Record<string, number>> = {},
-  member?: ClusterMember,
+  { member, serverXml = '' }: { member?: ClusterMember; serverXml?: string } = {},
 ): Promise<LocalClickHouse> {
   const password = storePassword(join(directory, 'password'))
   const store = await superviseLocalStore({
@@ -35,6 +35,7 @@ export async function startLocalClickHouse(
       directory,
       password,
       querySettings: settings,
+      serverXml,
       member,
     },
     readyTimeoutMs: 60_000,

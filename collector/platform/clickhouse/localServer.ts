@@ -13,10 +13,12 @@ export interface LocalClickHouseSettings {
   password: string
   /** Settings of every query. */
   querySettings: Readonly<Record<string, number>>
+  /** XML for the configuration of the server. */
+  serverXml: string
   member?: ClusterMember
 }
 
-const { directory, port, password, querySettings, member } =
+const { directory, port, password, querySettings, serverXml, member } =
   await launcherSettings<LocalClickHouseSettings>()
 
 mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -53,6 +55,7 @@ writeFileSync(
   configFile,
   `<clickhouse>
   <users_config>${usersFile}</users_config>
+  ${serverXml}
   ${member ? `<remote_servers>${member.remoteServers}</remote_servers>` : ''}
   <http_handlers>
     <rule><url>/ping</url><handler><type>ping</type></handler></rule>

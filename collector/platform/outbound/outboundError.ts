@@ -17,12 +17,11 @@ const unsent: ReadonlySet<OutboundErrorCode> = new Set([
  * internal data.
  */
 export class OutboundError extends Error {
-  constructor(
-    readonly code: OutboundErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
+  readonly code: OutboundErrorCode
+
+  constructor(code: OutboundErrorCode, message: string, options?: ErrorOptions) {
     super(message, options)
+    this.code = code
     this.name = 'OutboundError'
   }
 

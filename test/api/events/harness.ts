@@ -14,11 +14,13 @@ import {
   migratedDatabase,
   newClickHouseDatabase,
   newKeptClickHouseDatabase,
+  newKeptPostgresDatabase,
   newPostgresDatabase,
   newServiceDatabases,
 } from '../../harness/databases.ts'
 import { organizationId, pixelId, projectId } from '../../harness/ids.ts'
 import { noSandboxTenant } from '../../harness/noSandboxTenant.ts'
+import { countOpening } from '../../harness/usage.ts'
 
 export type Row = Record<string, unknown>
 
@@ -120,23 +122,42 @@ const letIn: AppOptions = {
   }),
 }
 
+export type Events = Awaited<ReturnType<typeof openOwn>>
+
+/** Of the files of this worker. */
+let sharedEvents: Promise<Events> | null = null
+
 /**
- * The application on its own PostgreSQL database, and on a ClickHouse database that the files of a worker
- * share. Requests come from `organizationId`, or with `x-test-mode: test` from a test key, with
- * `x-project-key` from a key of that project. Every requested scope is accessible.
+ * The application and databases that the files of a worker share, or with options an application and PostgreSQL of its own.
+ * Requests come from `organizationId`, or with `x-test-mode: test` from a test key, with `x-project-key` from a key of that
+ * project. Every requested scope is accessible. Files that share must assert nothing about other organizations.
  */
-export async function openEvents({
-  env = {},
-  on,
-  isAlone = false,
-  hasTestRows = false,
-  readsFrom,
-  isGuarded = false,
-  sendMail = null,
-  now = Date.now,
-}: EventsOptions = {}) {
+export async function openEvents(options?: EventsOptions): Promise<Events> {
+  if (options) return openOwn(options)
+  sharedEvents ??= openShared()
+  return { ...(await sharedEvents), close: async () => {} }
+}
+
+async function openShared(): Promise<Events> {
+  countOpening('apps', -1)
+  return openOwn({}, await newKeptPostgresDatabase())
+}
+
+async function openOwn(
+  {
+    env = {},
+    on,
+    isAlone = false,
+    hasTestRows = false,
+    readsFrom,
+    isGuarded = false,
+    sendMail = null,
+    now = Date.now,
+  }: EventsOptions,
+  keptUrl?: string,
+) {
   const clickhouse = on ?? (hasTestRows ? await openBoth() : await openLive(isAlone))
-  const postgresUrl = await newPostgresDatabase()
+  const postgresUrl = keptUrl ?? (await newPostgresDatabase())
   const postgres = openPostgres(postgresUrl, () => {})
   const { app, services, ...opened } = await openApp(
     {

@@ -91,9 +91,9 @@ const hostile: string[] = pieces.flatMap((piece) =>
 function cpuMs(work: () => unknown): number {
   let least = Number.POSITIVE_INFINITY
   for (let tries = 0; tries < 12 && least > cpuMsMax; tries++) {
-    const before = process.cpuUsage()
+    const before = process.threadCpuUsage()
     work()
-    const { user, system } = process.cpuUsage(before)
+    const { user, system } = process.threadCpuUsage(before)
     least = Math.min(least, (user + system) / 1000)
   }
   return least

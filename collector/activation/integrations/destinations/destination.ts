@@ -38,12 +38,13 @@ export type FailureClass = (typeof failureClasses)[number]
  * `afterSeconds` if given. The destination requests this delay, so it is not a failure.
  */
 export class DestinationError extends Error {
-  constructor(
-    readonly failureClass: FailureClass,
-    message: string,
-    readonly afterSeconds: number | null = null,
-  ) {
+  readonly failureClass: FailureClass
+  readonly afterSeconds: number | null
+
+  constructor(failureClass: FailureClass, message: string, afterSeconds: number | null = null) {
     super(message)
+    this.failureClass = failureClass
+    this.afterSeconds = afterSeconds
     this.name = 'DestinationError'
   }
 }

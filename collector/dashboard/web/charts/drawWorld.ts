@@ -1,7 +1,7 @@
 import { geoNaturalEarth1, geoPath } from 'd3-geo'
 import { feature } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
-import atlas from 'world-atlas/countries-110m.json'
+import atlas from 'world-atlas/countries-110m.json' with { type: 'json' }
 
 /** Returns the ISO 3166-1 alpha-2 code of a numeric one: the canonical form of a locale has it. */
 const codeOf = (numeric: string): string | undefined => new Intl.Locale(`und-${numeric}`).region

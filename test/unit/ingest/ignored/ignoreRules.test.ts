@@ -177,9 +177,9 @@ describe('paths', () => {
       `https://${'a.'.repeat(32_000)}x/`,
     ]
     settingOfPage(urls[0])
-    const before = process.cpuUsage()
+    const before = process.threadCpuUsage()
     for (const url of urls) settingOfPage(url)
-    const { user, system } = process.cpuUsage(before)
+    const { user, system } = process.threadCpuUsage(before)
     expect((user + system) / 1000).toBeLessThan(1_000)
   })
 })

@@ -1,19 +1,16 @@
 import { Check } from 'typebox/value'
-import { describe, expect, inject, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { sampleIdentity } from '../../../../collector/api/access/sandboxTenant.ts'
 import { validateEvent } from '../../../../collector/ingest/normalize/validateEvent.ts'
 import { sampleCampaigns } from '../../../../collector/ops/sandbox/sampleCampaigns.ts'
 import {
-  fillSampleDatabase,
   sampleCampaignRows,
   sampleLinks,
   sampleProfiles,
   sampleRows,
 } from '../../../../collector/ops/sandbox/sampleDatabase.ts'
-import { openClickHouse } from '../../../../collector/platform/clickhouse/openClickHouse.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../../../schemas/events/index.ts'
 import { eventColumns } from '../../../../schemas/fields.ts'
-import { newClickHouseDatabase } from '../../../harness/databases.ts'
 
 const dayMs = 86_400_000
 const monday = new Date('2026-03-02T00:00:00.000Z')
@@ -133,63 +130,6 @@ test('the sample’s campaigns have impressions and clicks every day, the same w
     new Set(sampleCampaigns.map(({ campaignId }) => campaignId)),
   )
   for (const row of rows) expect(row).toMatchObject({ source: 'svcdsp', spend: expect.any(Number) })
-})
-
-test('the sample database is filled once, by however many processes at once, and goes on with the days', async () => {
-  const database = await newClickHouseDatabase()
-  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
-  const stored = async () => {
-    const [counts] = await clickhouse.rows<{
-      events: number
-      ids: number
-      days: number
-      resolved: number
-    }>({
-      sql: `SELECT count() AS events, uniqExact(event_id) AS ids, uniqExact(intDiv(ts_millis, ${dayMs})) AS days,
-              countIf(resolved) AS resolved FROM events`,
-      params: {},
-    })
-    return counts!
-  }
-  const eventsFrom = (day: number) =>
-    Array.from(
-      { length: 30 + day },
-      (_, at) => new Date(monday.getTime() + (at - 30) * dayMs),
-    ).flatMap((date) => [...sampleRows(date), ...sampleCampaignRows(date)]).length
-
-  await Promise.all([1, 2, 3].map(() => fillSampleDatabase(clickhouse, monday)))
-  const first = await stored()
-  const [people] = await clickhouse.rows<{ known: number; strangers: number }>({
-    sql: `SELECT uniqExactIf(hem, hem IN (SELECT hem FROM profiles)) AS known,
-            uniqExactIf(hem, hem NOT IN (SELECT hem FROM profiles)) AS strangers FROM events WHERE resolved`,
-    params: {},
-  })
-  expect(people!.known).toBeGreaterThan(20)
-  expect(people!.strangers).toBe(0)
-  expect(first).toMatchObject({ events: eventsFrom(0), ids: eventsFrom(0), days: 30 })
-  expect(first.resolved).toBeGreaterThan(first.events * 0.15)
-
-  await fillSampleDatabase(clickhouse, monday)
-  expect(await stored()).toEqual(first)
-
-  // For every hour nothing is in the future, and at the end the day is complete.
-  for (let hour = 0; hour <= 24; hour++) {
-    const now = new Date(monday.getTime() + hour * (dayMs / 24) + 30 * 60_000)
-    await fillSampleDatabase(clickhouse, now)
-    const [latest] = await clickhouse.rows<{ at: number; received: number; signal: number }>({
-      sql: `SELECT max(ts_millis) AS at, max(toUnixTimestamp64Milli(received_at)) AS received,
-              (SELECT max(toUnixTimestamp(toDateTime(date, 'UTC'))) * 1000 FROM intent_signals) AS signal FROM events`,
-      params: {},
-    })
-    for (const [what, at] of Object.entries(latest!))
-      expect({ hour, what, isFuture: Number(at) > now.getTime() }).toEqual({
-        hour,
-        what,
-        isFuture: false,
-      })
-  }
-  expect(await stored()).toMatchObject({ events: eventsFrom(1), ids: eventsFrom(1), days: 31 })
-  await clickhouse.close()
 })
 
 const isPageView = (row: SampleRow) => row.event_type === 'page_view'

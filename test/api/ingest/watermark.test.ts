@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { keepWatermark } from '../../../../collector/ingest/shipper/watermark.ts'
-import { openPostgres, type Postgres } from '../../../../collector/platform/postgres/pool.ts'
-import { newPostgresDatabase } from '../../../harness/databases.ts'
-import { waitFor } from '../../../harness/service.ts'
+import { keepWatermark } from '../../../collector/ingest/shipper/watermark.ts'
+import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
+import { newPostgresDatabase } from '../../harness/databases.ts'
+import { waitFor } from '../../harness/service.ts'
 
 let postgres: Postgres
 beforeAll(async () => {

@@ -1,0 +1,3 @@
+import { testRoom } from '../pass.ts'
+
+testRoom('accounts', { charged: [], people: [], free: [], sampled: 3 })

@@ -1,0 +1,3 @@
+import { testRoom } from '../pass.ts'
+
+testRoom('activation', { charged: [], people: [], free: [], sampled: 3 })
