@@ -31,7 +31,9 @@ const roles: readonly Role[] = ['member', 'admin', 'owner']
 const emailPattern = /^[^\s@]{1,64}@[a-z0-9.-]{1,190}$/
 const groupsMax = 2_000
 
-/** Reads a person's identity at the provider, and the role by their groups. Throws SignInRefused. */
+/**
+ * Reads a person's identity at the provider, and the role by their groups: null without one. Throws SignInRefused.
+ */
 export function personOf(claims: Claims, settings: StoredSingleSignOn) {
   const email = typeof claims.email === 'string' ? normalizedEmail(claims.email) : ''
   if (!emailPattern.test(email)) throw new SignInRefused('email_missing')
@@ -44,7 +46,6 @@ export function personOf(claims: Claims, settings: StoredSingleSignOn) {
     .filter(({ group }) => groups.has(group))
     .map(({ role }) => roles.indexOf(role))
   const role = ranks.length === 0 ? settings.default_role : roles[Math.max(...ranks)]!
-  if (role === null) throw new SignInRefused('group_refused')
   const name = typeof claims.name === 'string' ? storable(claims.name) : ''
   return { subject: claims.sub, email, role, name: name || null }
 }
@@ -61,6 +62,12 @@ const storable = (name: string): string =>
     .toWellFormed()
     .trim()
 
+/** A member who may sign in. */
+interface ProviderMember {
+  readonly memberId: string
+  readonly role: Role
+}
+
 interface MemberRow {
   member_id: string
   role: Role
@@ -71,13 +78,14 @@ interface MemberRow {
 /**
  * The member that a person is, who is created or linked at the first sign-in. With `group_roles`, each sign-in sets
  * the role by the groups. It reads members of this organization only, and changes no account of the same address elsewhere.
- * Call it in a transaction. Throws SignInRefused.
+ * Null for a person without a role: a member who lost the last one also loses their API keys and sessions. Call it in a
+ * transaction that commits in both cases. Throws SignInRefused.
  */
 export async function memberOfPerson(
   client: Queryable,
   settings: StoredSingleSignOn,
   { subject, email, role: roleByGroups, name }: ReturnType<typeof personOf>,
-): Promise<{ memberId: string; email: string }> {
+): Promise<ProviderMember | null> {
   const { organization_id: organizationId, issuer } = settings
   await lockOrganization(client, organizationId)
   const { rows } = await client.query<MemberRow>(
@@ -91,10 +99,15 @@ export async function memberOfPerson(
   const found = rows[0]
   // The address now belongs to another user of the provider, who must not inherit the member.
   if (found?.is_other) throw new SignInRefused('identity_conflict')
+  // Without group_roles the organization assigns roles itself.
+  const keepsRole =
+    settings.group_roles.length === 0 || found?.member_id === settings.emergency_member_id
+  if (roleByGroups === null) {
+    if (found?.is_known && !keepsRole) await endRole(client, organizationId, found)
+    return null
+  }
   if (!found) return createMember(client, settings, { subject, email, role: roleByGroups, name })
   const memberId = found.member_id
-  // Without group_roles the organization assigns roles itself.
-  const keepsRole = settings.group_roles.length === 0 || memberId === settings.emergency_member_id
   const role = keepsRole ? found.role : roleByGroups
   await client.query(
     `UPDATE members SET role = $2, provider_issuer = $3, provider_subject = $4, name = coalesce(name, $5),
@@ -107,21 +120,44 @@ export async function memberOfPerson(
   const object = { kind: 'member', id: memberId } as const
   if (!found.is_known) await audit(client, actor, 'member.link_provider', object, { issuer })
   if (role !== found.role) {
-    await audit(client, actor, 'member.update', object, {
-      role: { from: found.role, to: role },
-      by_groups: true,
-    })
+    await auditRole(client, actor, memberId, { from: found.role, to: role })
     const principal = { ...actor, projectId: null, mode: 'live' } as const
     await settleKeys(client, principal, memberId, 'revoke')
   }
-  return { memberId, email }
+  return { memberId, role }
 }
+
+/** Ends what a member may do who is in no group that has a role: they keep the lowest role, without keys and sessions. */
+async function endRole(
+  client: Queryable,
+  organizationId: string,
+  { member_id: memberId, role }: MemberRow,
+): Promise<void> {
+  const caller = { kind: 'member', memberId, role: 'member' } as const
+  const principal = { organizationId, caller, projectId: null, mode: 'live' } as const
+  await settleKeys(client, principal, memberId, 'revoke', { isRemoved: true })
+  await client.query('DELETE FROM sessions WHERE member_id = $1', [memberId])
+  if (role === 'member') return
+  await client.query(
+    `UPDATE members SET role = 'member', version = version + 1, updated_at = now() WHERE member_id = $1`,
+    [memberId],
+  )
+  await auditRole(client, principal, memberId, { from: role, to: 'member' })
+}
+
+const auditRole = (
+  client: Queryable,
+  actor: Parameters<typeof audit>[1],
+  memberId: string,
+  role: { from: Role; to: Role },
+): Promise<void> =>
+  audit(client, actor, 'member.update', { kind: 'member', id: memberId }, { role, by_groups: true })
 
 async function createMember(
   client: Queryable,
   { organization_id: organizationId, issuer }: StoredSingleSignOn,
-  { subject, email, role, name }: ReturnType<typeof personOf>,
-): Promise<{ memberId: string; email: string }> {
+  { subject, email, role, name }: ReturnType<typeof personOf> & { role: Role },
+): Promise<ProviderMember> {
   const memberId = randomUUID()
   await client.query(
     `INSERT INTO members
@@ -137,5 +173,5 @@ async function createMember(
     { kind: 'member', id: memberId },
     { email, role, issuer },
   )
-  return { memberId, email }
+  return { memberId, role }
 }

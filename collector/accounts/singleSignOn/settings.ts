@@ -46,7 +46,7 @@ const fields = {
   }),
   default_role: Nullable(Type.Union([Type.Literal('admin'), Type.Literal('member')]), {
     description:
-      'The role of people in none of the groups. With `group_roles`, every sign-in sets it; without, only the first. `null` refuses people in none of the groups.',
+      'The role of people in none of the groups. With `group_roles`, every sign-in sets it; without, only the first. `null` refuses people in none of the groups; a member among them loses their keys and sessions.',
   }),
   required: Type.Boolean({
     description:

@@ -166,19 +166,20 @@ export const providerSignInRoutes =
       const needed = settings.group_roles.length > 0 ? [settings.group_claim] : []
       const claims = await claimsOf(await providerOf(settings), secret, callback, needed)
       const person = personOf(claims, settings)
-      await inTransaction(postgres, async (client) => {
-        const { memberId } = await memberOfPerson(client, settings, person)
-        const actor = {
-          organizationId,
-          caller: { kind: 'member', memberId, role: person.role },
-        } as const
+      const isMember = await inTransaction(postgres, async (client) => {
+        const member = await memberOfPerson(client, settings, person)
+        if (!member) return false
+        const { memberId, role } = member
+        const actor = { organizationId, caller: { kind: 'member', memberId, role } } as const
         const object = { kind: 'member', id: memberId } as const
         await audit(client, actor, 'member.sign_in', object, {
           by: 'provider',
           address: request.ip,
         })
         await startSession(client, request, reply, { memberId }, publicUrl)
+        return true
       })
+      if (!isMember) throw new SignInRefused('group_refused')
     }
   }
 

@@ -4,6 +4,7 @@ import { ApiError, conflict, notFound } from '../../api/http/errors.ts'
 import { readPage } from '../../api/http/pagination.ts'
 import { keepBuild } from '../../audiences/builds.ts'
 import { requestListBuild } from '../../audiences/listAudience.ts'
+import { freeNumber } from '../../billing/allowance.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { isSimulated } from '../../platform/postgres/simulation.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
@@ -20,14 +21,9 @@ export const exportRuns = 'exports.runs'
 /** Statuses of runs with records that have no outcome yet. */
 export const unfinished = `('pending', 'running', 'parked')`
 
-/**
- * The four counters of a run; null until `numbers_from`, if the allowance of free answers was used up and the run has
- * charged no record.
- */
+/** The four counters of a run, which are free numbers until the run charges a record. */
 const counters = ['total', 'exported', 'failed', 'duplicated']
-  .map(
-    (name) => `CASE WHEN numbers_from <= now() THEN records_${name}::float8 END AS records_${name}`,
-  )
+  .map((name) => `${freeNumber(`records_${name}::float8`, 'export_runs')} AS records_${name}`)
   .join(', ')
 
 const columns = `run_id, export_id, status, ${counters}, records_charged::float8 AS records_charged, build_id, retry_of,

@@ -26,7 +26,10 @@ export function currentCounts(plan: CurrentPlan, bind: Bind): string {
     const days = Array.from({ length: back + 1 }, (_, index) => today - back + index)
     return { organizationId, projectId, asOfMs, days, cookies, leaves: new Map(some) }
   }
-  const scans = [...(together.length > 0 ? [together] : []), ...alone.map((leaf) => [leaf])]
+  // Leaves with one id count the same events, so one scan counts them for all: two would count each event twice.
+  const ids = [...new Set(alone.map(([leafId]) => leafId))]
+  const ofOneId = ids.map((id) => alone.filter(([leafId]) => leafId === id))
+  const scans = [...(together.length > 0 ? [together] : []), ...ofOneId]
   return scans.map((some) => eventCountsSelect(scanOf(some), bind)).join('\nUNION ALL\n')
 }
 

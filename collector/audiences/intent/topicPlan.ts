@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { companyFields } from '../../../schemas/fields.ts'
 import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
+import { questionOf, requireSameQuestion } from '../../api/http/cursorQuestion.ts'
 import type { ListCursors } from '../../api/http/cursors.ts'
 import { invalidParameter, notFound } from '../../api/http/errors.ts'
 import type { Filter } from '../../events/query/filter/filter.ts'
@@ -12,7 +12,6 @@ import { personFields } from '../../identity/store/people.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { readAudience } from '../audiences.ts'
-import { canonicalJson } from '../definition/canonical.ts'
 import type { Entity } from '../definition/definition.ts'
 import { isIdentifying } from '../definition/identifyingFields.ts'
 import { readServedBuild } from '../readableBuild.ts'
@@ -41,7 +40,7 @@ export interface TopicPlan extends InterestPlan {
 /** The start of the next page: a record, the request that it belongs to, and that request's day. */
 export interface TopicPlace {
   /** Hash of the request. */
-  readonly q: string
+  readonly question: string
   readonly day: number
   readonly build: string | null
   readonly score: number
@@ -103,12 +102,7 @@ export async function readTopicPlan(
         )
   const buildId = audience?.buildId ?? null
   const place = body.cursor === undefined ? null : cursors.read(organizationId, body.cursor)
-  if (place && place.q !== questionOf(entity, body)) {
-    throw invalidParameter(
-      'cursor',
-      'belongs to another request: keep all parameters except limit and select',
-    )
-  }
+  if (place) requireSameQuestion(place, topicQuestion(entity, body), 'topic, filter or audience')
   if (place && place.build !== buildId) throw cursorStale()
   return {
     organizationId,
@@ -132,12 +126,18 @@ export const placeAfter = (
   { entity, today, buildId }: TopicPlan,
   body: TopicBody,
   { score, member }: { score: number; member: string },
-): TopicPlace => ({ q: questionOf(entity, body), day: today, build: buildId, score, member })
+): TopicPlace => ({
+  question: topicQuestion(entity, body),
+  day: today,
+  build: buildId,
+  score,
+  member,
+})
 
 /** Identifies a request, regardless of its page size and its fields. */
-export function questionOf(entity: Entity, body: TopicBody): string {
+export function topicQuestion(entity: Entity, body: TopicBody): string {
   const { topic, topics, match, min_score, intent_window_days, filter, audience_id } = body
-  const text = canonicalJson([
+  return questionOf([
     entity,
     topic,
     topics,
@@ -147,7 +147,6 @@ export function questionOf(entity: Entity, body: TopicBody): string {
     filter,
     audience_id,
   ])
-  return createHash('sha256').update(text).digest('base64url').slice(0, 16)
 }
 
 /** Like definitions of audiences, filters cannot name single people: a batch looks up these. */

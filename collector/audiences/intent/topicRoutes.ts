@@ -24,11 +24,11 @@ import {
 } from './intentSchemas.ts'
 import {
   placeAfter,
-  questionOf,
   readTopicPlan,
   type TopicBody,
   type TopicPlace,
   type TopicPlan,
+  topicQuestion,
 } from './topicPlan.ts'
 import { type PreviewRow, previewQuery, type TopicRow, topicQuery } from './topicQuery.ts'
 
@@ -145,7 +145,7 @@ export const topicRoutes =
             reply.type(json)
             if (body.dry_run) return dryRunAnswer(meter, 0)
             await allowance.takeForRequest(request)
-            const salt = freeRowsSalt(now(), [questionOf(entity, body)])
+            const salt = freeRowsSalt(now(), [topicQuestion(entity, body)])
             const found = await queryExecutor.rows<PreviewRow>(previewQuery(plan, salt))
             const count = Number(found[0]?.total ?? 0)
             const rows = plan.namesFew ? [] : found

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { ApiError, notFound } from '../../api/http/errors.ts'
-import type { Allowance } from '../../billing/allowance.ts'
+import { type Allowance, freeNumber } from '../../billing/allowance.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { emit } from '../../platform/outbox/outbox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -11,10 +11,10 @@ import type { Place } from './file/readChunk.ts'
 import type { Kind } from './kinds.ts'
 import type { ListImport } from './listSchemas.ts'
 
-/** The counters of an import. Matches are null until `numbers_from`, if the allowance of free answers was used up. */
+/** The counters of an import. Matches are free numbers. */
 const counters = `rows_total::float8 AS rows_total,
-  CASE WHEN numbers_from <= now() THEN rows_matched::float8 END AS rows_matched,
-  CASE WHEN numbers_from <= now() THEN (rows_added - rows_matched)::float8 END AS rows_unmatched,
+  ${freeNumber('rows_matched::float8', 'list_imports')} AS rows_matched,
+  ${freeNumber('(rows_added - rows_matched)::float8', 'list_imports')} AS rows_unmatched,
   rows_duplicate::float8 AS rows_duplicate, rows_rejected::float8 AS rows_rejected`
 
 interface Matches {

@@ -189,8 +189,8 @@ const nullableType = ({ dataType }: Field): string => `Nullable(${jsonTypes[data
 
 /**
  * All hems of people who opted out of an organization, or of all (collector/identity/privacy). An opt-out by
- * one address applies to all addresses. A placeholder. The condition names the table, because the column `hem` of the
- * result is never empty: opt-outs of browsers would hide companies, whose rows have the hem number 0.
+ * one address applies to all addresses. A placeholder. The condition names the table, because the result's column `hem`
+ * is never empty. Otherwise opt-outs of browsers would hide companies, whose rows have the hem number 0.
  */
 export const optedOutHems = (organizationId: string): string =>
   `SELECT ${numberAsHem(`arrayJoin(${hemsOfPerson(hemAsNumber('hem'))})`)} AS hem FROM active_opt_outs AS opt_out WHERE opt_out.hem != '' AND organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000'))`

@@ -22,8 +22,8 @@ const ofKeys = { to: 'key', projectKeys: 'own project', keyRole: 'write', limit:
 
 /**
  * Accepts a live key that may write in the pixel's project, and ignores any other key, because a beacon needs
- * none. Rejects if PostgreSQL is unavailable. The back end then retries, and no event is stored under its own
- * address.
+ * none. Rejects if PostgreSQL is unavailable, or with 429 if the network sent too many wrong keys. The back end then
+ * retries, and no event is stored under its own address.
  */
 export const createVerifiesBackend =
   (guard: Pick<GuardDeps, 'authenticate' | 'wrongKeys' | 'noteKeyUse'>): VerifiesBackend =>
@@ -37,7 +37,7 @@ export const createVerifiesBackend =
       guard.noteKeyUse(caller.keyId)
       return true
     } catch (error) {
-      if (error instanceof ApiError) return false
+      if (error instanceof ApiError && error.status !== 429) return false
       throw error
     }
   }

@@ -54,10 +54,17 @@ export function segmentRoutes(app: FastifyInstance, deps: BeaconDeps): void {
       }
       const inHeader = writeKeyInHeader(authorization)
       const known = inHeader ? await identify(readWriteKey(inHeader)) : undefined
+      const readBody = async (body: Buffer, encoding: string | undefined) => {
+        const read = readCall(await unpack(body, encoding), call)
+        return { read, sender: known ?? (await identify(readWriteKey(read.writeKey))) }
+      }
       // Before the body is unpacked and parsed, which costs more than to send it.
       if (!known?.isVerifiedBackend) await deps.limits.requireRoomOf(request.ip)
-      const read = readCall(await unpack(request.body, encoding), call)
-      const sender = known ?? (await identify(readWriteKey(read.writeKey)))
+      const { read, sender } = await readBody(request.body, encoding).catch(async (error) => {
+        // A call that cannot be read, or whose key is invalid, uses up the limit of its address like an event.
+        if (!known?.isVerifiedBackend) await deps.limits.admit(request.ip, 1)
+        throw error
+      })
       const receipt = await accept(deps, request, sender, read)
       ackSeconds.observe((performance.now() - arrivedAt) / 1000)
       return receipt

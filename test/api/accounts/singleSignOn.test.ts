@@ -88,6 +88,21 @@ describe('a sign-in through the provider', () => {
     await own.close()
   })
 
+  test('refuses a member who is in no group any more, and ends their keys, sessions and role', async () => {
+    const who = someone({ groups: ['bosses'] })
+    const session = await signIn(who)
+    const key = await it.makeKey(null, 'live', { by: session, role: 'read' })
+    expect((await it.ask(key, 'GET /api/v1/whoami')).status).toBe(200)
+    const begun = await begin(it, settings.sign_in_name)
+    const code = issuer.codeFor(honest(begun, { ...who, groups: [] }))
+    expect((await comeBack(begun, code)).reason).toBe('group_refused')
+    expect(await memberOf(it, who.email)).toMatchObject({ role: 'member' })
+    await expect.poll(async () => (await it.ask(key, 'GET /api/v1/whoami')).status).toBe(401)
+    await expect
+      .poll(async () => (await it.ask(session, 'GET /dashboard/session')).status)
+      .toBe(401)
+  })
+
   test('takes an address and its verification from one source', async () => {
     const attempt = async (claims: object, userInfo: Record<string, unknown>) => {
       const begun = await begin(it, settings.sign_in_name)

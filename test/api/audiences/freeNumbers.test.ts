@@ -15,7 +15,7 @@ import {
 } from '../../../collector/identity/privacy/optOuts.ts'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { hemOf } from '../../../collector/platform/hem.ts'
-import { organizationId, projectId } from '../events/harness.ts'
+import { eventOf, linkOf, organizationId, projectId } from '../events/harness.ts'
 import { goOn, hemOf as hemOfHistory, newHistory } from './histories.ts'
 import { openIntent, topics } from './intent/harness.ts'
 import { importInto } from './lists/harness.ts'
@@ -253,6 +253,22 @@ test('numbers of new and earlier builds leave out people who opted out, are bein
   await carryOutErasures(stores)
   await requireCount(3)
   await setOptOut(ours, personNumbered(1), false)
+})
+
+test('a sample and an explanation count an event once for two leaves that differ in minimum and days', async () => {
+  const [cookie_id, hem] = [randomUUID(), hemOf(randomUUID())]
+  await it.insert([1, 2].map((n) => eventOf(clock.now, n * 60_000, { cookie_id })))
+  await it.know({ links: [linkOf(cookie_id, hem)] })
+  const visits = (at_least: number, within_days: number) => ({
+    event: { event_type: 'page_view', filter: 'resolved:eq:true', at_least, within_days },
+  })
+  const definition = { entity: 'people', include: { all: [visits(1, 3), visits(3, 2)] } }
+  const { body: sample } = await ask(ours, 'audiences/sample', { definition })
+  const id = await it.create(definition)
+  await it.build(id, clock.now)
+  expect([sample.estimate.count, (await numbersOf(ours, id)).count]).toEqual([0, 0])
+  const { body } = await ask(ours, `audiences/${id}/explain?hem=${hem}`)
+  expect(body.leaves.map((leaf: { events: number }) => leaf.events)).toEqual([2, 2])
 })
 
 test('without free answers a build completes; its numbers are null until a charged read', async () => {

@@ -123,6 +123,22 @@ test('calls that store nothing use up the limit of their address, never that of 
   await small.stop()
 }, 600_000)
 
+test('calls of Segment’s API with wrong keys or unreadable bodies use up the limit of their address', async () => {
+  const bodies = [
+    JSON.stringify({ writeKey: 'no pixel', event: 'x' }),
+    JSON.stringify({ writeKey: `${service.demo.pixel_id}:ff_live_x:y`, event: 'x' }),
+    '{',
+  ]
+  for (const [n, body] of bodies.entries()) {
+    const headers = { 'x-forwarded-for': `203.0.113.${60 + n}`, 'user-agent': chrome }
+    const call = async () =>
+      (await fetch(`${service.url}/v1/track`, { method: 'POST', headers, body })).status
+    const statuses = await Promise.all(Array.from({ length: 60 }, call))
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(20)
+    expect(new Set(statuses)).toEqual(new Set([429, n < 2 ? 401 : 400]))
+  }
+})
+
 test('of IPv6 the addresses of one /64 count together', async () => {
   const addresses = Array.from({ length: 60 }, (_, n) => `2001:db8:0:1::${n.toString(16)}`)
   expect(refusedOf(await flood(service, addresses)).length).toBeGreaterThanOrEqual(20)

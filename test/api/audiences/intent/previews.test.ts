@@ -7,7 +7,8 @@ import { reloadIdentity } from '../../../../collector/identity/store/refresh.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
 import { seededRandom } from '../../../../collector/platform/seededRandom.ts'
 import { companyFields, profileFields } from '../../../../schemas/fields.ts'
-import { eventOf, linkOf, organizationId } from '../../events/harness.ts'
+import { eventOf, linkOf, organizationId, projectId } from '../../events/harness.ts'
+import { importInto } from '../lists/harness.ts'
 import { dateAgo, makeWorld, openIntent, topics } from './harness.ts'
 import { companiesWith, peopleWith } from './naive.ts'
 
@@ -227,10 +228,16 @@ describe('for random filters, topics, audiences and batches', () => {
       profile: { field: 'job_seniority', op, value },
     })
     audiences = [undefined]
+    const lists = importInto(intent, projectId)
+    const listed = [...people.slice(5, 35).map(({ emails }) => emails[0]), 'nobody@nowhere.example']
+    const { listId } = await lists.importFile(`${listed.join('\n')}\n`)
+    lists.removeFiles()
     for (const include of [
       profile('in', ['director', 'c_suite']),
       profile('ne', 'vice_president'),
       { intent: { topics: topics.slice(0, 2) } },
+      { list: { list_id: listId } },
+      { event: { event_type: 'page_view', within_days: 30 } },
     ]) {
       const audienceId = await intent.create({ entity: 'people', include })
       await intent.build(audienceId)
@@ -238,7 +245,10 @@ describe('for random filters, topics, audiences and batches', () => {
     }
   })
 
-  test('a dry run is what the live run charges, and the count of the preview up to the limit', async () => {
+  test('a dry run is what the live run charges, and the count of the preview up to the limit', {
+    timeout: 60_000 + numbers * 10_000,
+  }, async () => {
+    const chargedWith = new Set<string | undefined>()
     for (let index = 0; index < numbers; index++) {
       const entity = random.chance(0.7) ? 'people' : 'companies'
       const several = random.chance(0.5)
@@ -267,6 +277,7 @@ describe('for random filters, topics, audiences and batches', () => {
       const preview = await intent.ask(`${path}/preview`, body)
       const live = await chargedBy(() => intent.ask(path, { ...body, limit }))
       expect([body, dry.records_to_charge]).toEqual([body, live.charged])
+      if (live.charged > 0) chargedWith.add(audience_id)
       expect([body, Math.min(limit, preview.count)]).toEqual([body, live.charged])
       expect(preview.total).toBe(preview.count)
       // After the cursor, a dry run counts what is left.
@@ -278,6 +289,7 @@ describe('for random filters, topics, audiences and batches', () => {
       expect(records_to_charge).toBe(preview.count - limit)
       expect((await chargedBy(() => intent.ask(path, rest))).charged).toBe(records_to_charge)
     }
+    if (numbers >= 100) expect([...chargedWith].toSorted()).toEqual(audiences.toSorted())
   })
 
   test('a dry run of a batch is what the live run charges', async () => {

@@ -3,11 +3,11 @@ import { type Archive, api } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirmDialog.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Facts } from '../../components/facts.tsx'
-import { TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
 import { exactTime } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
 import { counted, wholeNumber } from '../../format.ts'
+import { DailyMaxField } from './dailyMaxField.tsx'
 
 /** Shows an archive. An admin of the project pauses, continues or deletes it here. */
 export function ArchiveDialog({
@@ -89,14 +89,7 @@ export function ArchiveDialog({
             }}
             action="Save daily maximum"
           >
-            <TextField
-              name="daily_records_max"
-              label="Most events a day"
-              hint="An hour that would exceed it waits for the next UTC day, and the owners get a mail."
-              type="number"
-              min={1}
-              required
-            />
+            <DailyMaxField />
           </Form>
           <p class="dialog-more">
             <button type="button" class="link danger" onClick={() => setDeleting(true)}>

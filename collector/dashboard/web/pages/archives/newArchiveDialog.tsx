@@ -5,6 +5,7 @@ import { Form } from '../../components/form.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
 import { localTime, millisOf } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
+import { DailyMaxField } from './dailyMaxField.tsx'
 
 /** Creates an archive in one of the project's buckets. Shows the price before. */
 export function NewArchiveDialog({
@@ -49,14 +50,7 @@ export function NewArchiveDialog({
           type="datetime-local"
           required
         />
-        <TextField
-          name="daily_records_max"
-          label="Most events a day"
-          hint="An hour that would exceed it waits for the next UTC day, and the owners get a mail."
-          type="number"
-          min={1}
-          required
-        />
+        <DailyMaxField />
         <p class="hint">
           Each event is charged once
           {prices.value ? `: ${costOf(prices.value, 'events', null)}.` : '.'}
