@@ -9,7 +9,7 @@ import { readServedBuild } from './readableBuild.ts'
 import { describeRecords, pageSize, recordsRefusals } from './recordsSchemas.ts'
 
 /** Where the next page begins: after this key of this build, which had `count` records on the first page. */
-interface Place {
+interface RecordsPosition {
   readonly buildId: string
   readonly after: number
   readonly count: number
@@ -20,7 +20,7 @@ export const recordsRoute =
   (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { postgres, billing, openQueryExecutor } = deps
-    const cursors = deps.cursors<Place>('audience_records')
+    const cursors = deps.cursors<RecordsPosition>('audience_records')
 
     app.get(
       '/api/v1/audiences/:audience_id/records',
@@ -44,8 +44,8 @@ export const recordsRoute =
 
         const build = { organizationId, buildId }
         const stores = { queryExecutor, postgres }
-        const found = await readMembers(stores, { ...build, after, limit: limit + 1 })
-        const members = found.slice(0, limit)
+        const page = await readMembers(stores, { ...build, after, limit: limit + 1 })
+        const members = page.slice(0, limit)
         const { rows, meta } = await readChargedRows({ billing, queryExecutor }, request, reply, {
           meter: audience.meter,
           projectId,
@@ -54,7 +54,7 @@ export const recordsRoute =
         })
 
         const count = place?.count ?? (await countMembers(stores, build))
-        const next = found.length > limit && { buildId, after: members.at(-1)!.key, count }
+        const next = page.length > limit && { buildId, after: members.at(-1)!.key, count }
         reply.type('application/json; charset=utf-8')
         return pageOf({ audience_id: audience.id, count, total: count }, rows, {
           ...(next && { next_cursor: cursors.write(audience.id, next) }),

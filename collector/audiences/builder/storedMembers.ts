@@ -35,12 +35,12 @@ class MembersIncomplete extends Error {}
  * Returns the number of a build's members. Throws MembersIncomplete unless their keys are 1, 2, 3 and so on.
  */
 export async function countMembers(clickhouse: ClickHouse, buildId: string): Promise<number> {
-  const [found] = await clickhouse.rows<{ count: number; greatest: number; sum: string }>({
+  const [totals] = await clickhouse.rows<{ count: number; greatest: number; sum: string }>({
     sql: `SELECT count() AS count, max(key) AS greatest, toString(sum(toInt128(key))) AS sum
           FROM audience_members WHERE build_id = {buildId:UUID}`,
     params: { buildId },
   })
-  const { count, greatest, sum } = found!
+  const { count, greatest, sum } = totals!
   const isWhole = greatest === count && BigInt(sum) === (BigInt(count) * (BigInt(count) + 1n)) / 2n
   if (!isWhole)
     throw new MembersIncomplete(`build ${buildId} has ${count} members, up to key ${greatest}`)
@@ -68,7 +68,7 @@ export async function countBuckets(
     entity === 'people'
       ? [peopleInterest(interest, bind), personOf('hem_number')]
       : [companyInterest(interest, bind), 'company_domain']
-  const [found] = await clickhouse.rows<BucketCounts>({
+  const [buckets] = await clickhouse.rows<BucketCounts>({
     sql: `SELECT countIf(best < ${mediumFrom}) AS low, countIf(best >= ${mediumFrom} AND best < ${highFrom}) AS medium,
   countIf(best >= ${highFrom}) AS high
 FROM (SELECT ${column} AS member FROM audience_members WHERE build_id = ${bind('UUID', buildId)}) AS members
@@ -78,5 +78,5 @@ ${select}
 ${stepSettings}`,
     params,
   })
-  return found!
+  return buckets!
 }

@@ -39,7 +39,7 @@ export interface TopicPlan extends InterestPlan {
 }
 
 /** The start of the next page: a record, the request that it belongs to, and that request's day. */
-export interface TopicPlace {
+export interface TopicPosition {
   /** Hash of the request. */
   readonly q: string
   readonly day: number
@@ -65,7 +65,7 @@ export interface TopicBody {
 interface TopicDeps {
   readonly postgres: Postgres
   readonly clickhouse: ClickHouse
-  readonly cursors: ListCursors<TopicPlace>
+  readonly cursors: ListCursors<TopicPosition>
   readonly nowMs: number
 }
 
@@ -132,7 +132,7 @@ export const placeAfter = (
   { entity, today, buildId }: TopicPlan,
   body: TopicBody,
   { score, member }: { score: number; member: string },
-): TopicPlace => ({ q: questionOf(entity, body), day: today, build: buildId, score, member })
+): TopicPosition => ({ q: questionOf(entity, body), day: today, build: buildId, score, member })
 
 /** Identifies a request, regardless of its page size and its fields. */
 export function questionOf(entity: Entity, body: TopicBody): string {
@@ -151,11 +151,11 @@ export function questionOf(entity: Entity, body: TopicBody): string {
 }
 
 /** Like definitions of audiences, filters cannot name single people: a batch looks up these. */
-function readFilters(given: NonNullable<TopicBody['filter']>, entity: Entity): readonly Filter[] {
+function readFilters(input: NonNullable<TopicBody['filter']>, entity: Entity): readonly Filter[] {
   const filters =
     entity === 'people'
-      ? readProfileFilters(given, personFields, 'person')
-      : readProfileFilters(given, companyFields, 'company')
+      ? readProfileFilters(input, personFields, 'person')
+      : readProfileFilters(input, companyFields, 'company')
   const identifying = filters.find(({ field }) => field && isIdentifying(field))
   if (identifying?.field) {
     throw invalidParameter(
