@@ -13,7 +13,7 @@ import { type ReadableBuild, readReadableBuild } from './readableBuild.ts'
 import { changesRefusals, describeChanges, pageSize } from './recordsSchemas.ts'
 
 /** The start of the next page: a key of the build for entries, or of the previous build for exits. */
-interface Place {
+interface ChangesPosition {
   readonly change: Change
   readonly after: number
 }
@@ -23,7 +23,7 @@ export const changesRoute =
   (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { postgres, billing, openQueryExecutor } = deps
-    const cursors = deps.cursors<Place>('audience_changes')
+    const cursors = deps.cursors<ChangesPosition>('audience_changes')
 
     app.get(
       '/api/v1/audiences/:audience_id/builds/:build_id/changes',
@@ -49,7 +49,7 @@ export const changesRoute =
           signal: untilClosed(reply),
         })
 
-        const found = await queryExecutor.rows<Member>(
+        const page = await queryExecutor.rows<Member>(
           changedMembersQuery({
             organizationId,
             erased: await erasedHems(postgres, organizationId),
@@ -59,7 +59,7 @@ export const changesRoute =
             otherId: other?.buildId ?? null,
           }),
         )
-        const members = found.slice(0, limit)
+        const members = page.slice(0, limit)
         const { rows, meta } = await readChargedRows({ billing, queryExecutor }, request, reply, {
           meter,
           projectId,
@@ -68,7 +68,7 @@ export const changesRoute =
         })
 
         const next = placeAfter(change, members, {
-          hasMore: found.length > limit,
+          hasMore: page.length > limit,
           hasLeft: previous !== null,
         })
         reply.type('application/json; charset=utf-8')
@@ -93,7 +93,7 @@ const placeAfter = (
   change: Change,
   members: readonly Member[],
   { hasMore, hasLeft }: { hasMore: boolean; hasLeft: boolean },
-): Place | null => {
+): ChangesPosition | null => {
   if (hasMore) return { change, after: members.at(-1)!.key }
   return change === 'entered' && hasLeft ? { change: 'left', after: 0 } : null
 }

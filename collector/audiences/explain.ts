@@ -62,12 +62,12 @@ export async function explain(
     usedLists: await readUsedLists(postgres, parsed),
     erased: await erasedHems(postgres, organizationId),
   }
-  const [found] = await queryExecutor.rows<ExplainRow>(explainQuery(plan))
+  const [row] = await queryExecutor.rows<ExplainRow>(explainQuery(plan))
   const eventsQuery = explainEventsQuery(plan)
   const [events] = eventsQuery ? await queryExecutor.rows<{ counted: number[] }>(eventsQuery) : []
   const eventLeaves = leavesOf(parsed, 'event').map(({ index }) => index)
-  const { is_in_build, is_hidden, has_profile } = found!
-  const met = BigInt(found!.met)
+  const { is_in_build, is_hidden, has_profile } = row!
+  const met = BigInt(row!.met)
   const isMet = (leaf: number) => ((met >> BigInt(leaf)) & 1n) === 1n
   const leaves = parsed.leaves.map(({ kind, pointer }, index) => ({
     pointer,

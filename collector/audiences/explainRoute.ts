@@ -93,7 +93,7 @@ export const explainRoute =
 
         const { signal } = admitted
         const queryExecutor = openQueryExecutor(principal, { effort: 'page', signal })
-        const found = await explain(
+        const explanation = await explain(
           { queryExecutor, postgres, nowMs: now() },
           { organizationId, projectId },
           audience,
@@ -102,26 +102,26 @@ export const explainRoute =
         ).catch((error: unknown) => {
           throw error instanceof AudienceNotBuilt ? conflict('invalid_state', error.message) : error
         })
-        const records = found.isKnown ? 1 : 0
+        const records = explanation.isKnown ? 1 : 0
 
         const { charged } = await settle(admitted, { records, hashes: () => hashesOf([hem]) })
 
-        return { ...answerOf(audience, found), meta: chargedMeta('lookup', records, charged) }
+        return { ...answerOf(audience, explanation), meta: chargedMeta('lookup', records, charged) }
       },
     )
   }
 
 const answerOf = (
   audience: StoredAudience,
-  found: Explanation,
+  explanation: Explanation,
 ): Omit<Static<typeof Answer>, 'meta'> => ({
   audience_id: audience.id,
   build_id: audience.build_id,
-  known: found.isKnown,
-  in_build: found.isInBuild,
-  matches: found.matches,
-  reason: reasonOf(audience, found),
-  leaves: [...found.leaves],
+  known: explanation.isKnown,
+  in_build: explanation.isInBuild,
+  matches: explanation.matches,
+  reason: reasonOf(audience, explanation),
+  leaves: [...explanation.leaves],
 })
 
 function reasonOf(

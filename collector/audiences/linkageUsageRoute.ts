@@ -48,13 +48,13 @@ export const linkageUsageRoute =
           window,
           audienceMeters,
         )) {
-          const known = projects.get(project_id) ?? {
+          const usage = projects.get(project_id) ?? {
             project_id,
             records: 0,
             by_meter: { audience: 0, audience_predictive: 0 },
           }
-          const by_meter = { ...known.by_meter, [meter]: records }
-          projects.set(project_id, { project_id, records: known.records + records, by_meter })
+          const by_meter = { ...usage.by_meter, [meter]: records }
+          projects.set(project_id, { project_id, records: usage.records + records, by_meter })
         }
         return { projects: [...projects.values()] }
       },

@@ -10,7 +10,7 @@ import { describeRecords, pageSize, recordsRefusals } from './recordsSchemas.ts'
 import { readShownNumbers } from './shownNumbers.ts'
 
 /** Where the next page begins: after this key of this build, which had `count` records on the first page. */
-interface Place {
+interface RecordsPosition {
   readonly buildId: string
   readonly after: number
   readonly count: number
@@ -21,7 +21,7 @@ export const recordsRoute =
   (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { postgres, billing, openQueryExecutor } = deps
-    const cursors = deps.cursors<Place>('audience_records')
+    const cursors = deps.cursors<RecordsPosition>('audience_records')
 
     app.get(
       '/api/v1/audiences/:audience_id/records',
@@ -44,13 +44,13 @@ export const recordsRoute =
         })
 
         const stores = { queryExecutor, postgres }
-        const found = await readMembers(stores, {
+        const page = await readMembers(stores, {
           organizationId,
           buildId,
           after,
           limit: limit + 1,
         })
-        const members = found.slice(0, limit)
+        const members = page.slice(0, limit)
         const { rows, meta } = await readChargedRows({ billing, queryExecutor }, request, reply, {
           meter: audience.meter,
           projectId,

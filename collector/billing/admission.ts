@@ -23,7 +23,7 @@ export interface Caller {
 }
 
 /** The time window of a read, in milliseconds since 1970. */
-export interface Window {
+export interface ReadWindow {
   readonly startMs: number
   readonly endMs: number
 }
@@ -31,7 +31,7 @@ export interface Window {
 /** The earlier charge for the same request with the same Idempotency-Key. */
 export interface Repeated {
   /** Window of the earlier read, which the repeat must also use. Null for reads without a window. */
-  readonly window: Window | null
+  readonly window: ReadWindow | null
 }
 
 /** The organization, project and meter of a request for records. */
@@ -51,19 +51,19 @@ export interface Admission extends ChargedTo {
 /** Throws 402 or 429 if budgets and limits do not cover `recordsMax` more records. */
 export async function admitRecords(
   postgres: Postgres,
-  asked: Admission,
+  admission: Admission,
   atMs: number,
 ): Promise<void> {
-  const { microsPerThousand, freeRecordsPerMonth } = defaultPrices[asked.meter]
+  const { microsPerThousand, freeRecordsPerMonth } = defaultPrices[admission.meter]
   const { rows } = await postgres.query<{ refusal: Refusal | null }>({
     name: 'consider_usage',
     text: 'SELECT refusal FROM consider_usage($1, $2, $3, $4, $5, $6, $7, $8)',
     values: [
-      asked.organizationId,
-      asked.projectId,
-      asked.isProjectKey,
-      asked.meter,
-      asked.recordsMax,
+      admission.organizationId,
+      admission.projectId,
+      admission.isProjectKey,
+      admission.meter,
+      admission.recordsMax,
       new Date(atMs),
       microsPerThousand,
       freeRecordsPerMonth,
@@ -72,10 +72,10 @@ export async function admitRecords(
   const { refusal } = rows[0]!
   if (!refusal) return
   if (refusal.kind === 'budget') {
-    const ofProject = refusal.of === 'project' ? asked.projectId : null
-    await noteUsedUpBudget(postgres, asked.organizationId, ofProject, atMs)
+    const ofProject = refusal.of === 'project' ? admission.projectId : null
+    await noteUsedUpBudget(postgres, admission.organizationId, ofProject, atMs)
   }
-  throw refusalError(refusal, { ...asked, atMs })
+  throw refusalError(refusal, { ...admission, atMs })
 }
 
 /**

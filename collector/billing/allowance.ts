@@ -76,18 +76,18 @@ export function createAllowance({
     async takeForRequest(request) {
       const { principal, method, routeOptions, params, query, body } = request
       if (principal.mode === 'test' || principal.caller.kind === 'share') return
-      const asked = {
+      const asking = {
         organizationId: principal.organizationId,
         question: hashOf([method, routeOptions.url, params, query, body, principal.projectId]),
         nowMs: now(),
       }
-      const { outcome, most } = await take(postgres, asked)
-      if (outcome === 'refused') throw usedUp(Number(most), asked.nowMs)
-      if (outcome === 'taken') request.freeAnswer = { giveBack: () => giveBack(postgres, asked) }
+      const { outcome, most } = await take(postgres, asking)
+      if (outcome === 'refused') throw usedUp(Number(most), asking.nowMs)
+      if (outcome === 'taken') request.freeAnswer = { giveBack: () => giveBack(postgres, asking) }
     },
     async takeForWork(client, organizationId, question, nowMs) {
-      const asked = { organizationId, question: hashOf(question), nowMs }
-      const { outcome } = await take(client, asked)
+      const asking = { organizationId, question: hashOf(question), nowMs }
+      const { outcome } = await take(client, asking)
       return outcome === 'refused' ? endOf('day', nowMs) : new Date(nowMs)
     },
     async read(organizationId) {

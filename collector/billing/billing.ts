@@ -12,8 +12,8 @@ import {
 } from './admission.ts'
 import { type BuildPart, carryKeys, countUnpaid } from './buildPart.ts'
 import { type Charge, freeCharge, openCharge } from './charge.ts'
+import { type IdentityRead, recordIdentityRead } from './identityReads.ts'
 import { type LedgerCharge, openLedger } from './ledger.ts'
-import { type Look, recordLook } from './looks.ts'
 import type { Meter } from './meters.ts'
 
 export interface Usage {
@@ -57,7 +57,10 @@ export interface Billing {
     keys: readonly number[]
   }): Promise<void>
   /** Records in the audit log that the service will show identities to a member. */
-  recordLook(request: Parameters<typeof recordLook>[1], look: Look): Promise<void>
+  recordIdentityRead(
+    request: Parameters<typeof recordIdentityRead>[1],
+    read: IdentityRead,
+  ): Promise<void>
   /** Resolves when everything is written. */
   close(): Promise<void>
 }
@@ -138,7 +141,7 @@ export function createBilling({
         },
         new Date(now()),
       ),
-    recordLook: (request, look) => recordLook(postgres, request, look),
+    recordIdentityRead: (request, read) => recordIdentityRead(postgres, request, read),
     close: () => ledger.idle(),
   }
 }

@@ -30,7 +30,7 @@ const spending = `
     SELECT organization_id, project_id, monthly_micros FROM project_budgets JOIN projects USING (project_id)
   ) AS budget WHERE monthly_micros > 0`
 
-const told = `
+const noticesSql = `
   , noted AS (
     INSERT INTO budget_notices (organization_id, project_id, month, threshold)
     SELECT organization_id, project_id, $1::date, threshold FROM reached ON CONFLICT DO NOTHING
@@ -47,7 +47,7 @@ export async function noteReachedBudgets(postgres: Postgres, nowMs: number): Pro
       `WITH reached AS (
          SELECT spending.*, threshold FROM (${spending}) AS spending, unnest($3::int[]) AS threshold
          WHERE spent_micros * 100 >= monthly_micros * threshold
-       ) ${told}`,
+       ) ${noticesSql}`,
       [monthOf(nowMs), wholeOrganization, thresholds],
     )
     await tell(client, rows)
@@ -69,7 +69,7 @@ export async function noteUsedUpBudget(
          WHERE organization_id = $3 AND project_id = coalesce($4::uuid, $2) AND NOT EXISTS (
            SELECT FROM budget_notices AS notice WHERE notice.organization_id = $3
              AND notice.project_id = coalesce($4::uuid, $2) AND month = $1::date AND threshold = 100)
-       ) ${told}`,
+       ) ${noticesSql}`,
       [monthOf(nowMs), wholeOrganization, organizationId, projectId],
     )
     await tell(client, rows)

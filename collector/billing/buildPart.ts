@@ -57,14 +57,14 @@ export async function carryKeys(
   at: Date,
 ): Promise<void> {
   for (const [fromBuildId, keys] of Object.entries(uncarried)) {
-    const found = await findMembers(fromBuildId, spansOf(keys))
+    const members = await findMembers(fromBuildId, spansOf(keys))
     await postgres.query('SELECT carry_keys($1, $2, $3, $4, $5, $6)', [
       organizationId,
       buildId,
       at,
       fromBuildId,
       keys,
-      multirangeOf(found),
+      multirangeOf(members),
     ])
   }
 }

@@ -1,5 +1,5 @@
 import { ClientDisconnected } from '../api/http/errors.ts'
-import type { Caller, ChargedTo, Repeated, Window } from './admission.ts'
+import type { Caller, ChargedTo, ReadWindow, Repeated } from './admission.ts'
 import { type BuildPart, keysOf } from './buildPart.ts'
 import type { Ledger, LedgerCharge } from './ledger.ts'
 import type { Meter } from './meters.ts'
@@ -10,7 +10,7 @@ import { type Refusal, refusalError } from './refusals.ts'
 export interface Answered {
   /** The meter, if only the rows determine it. Default: the meter of `admit`. */
   meter?: Meter
-  window?: Window
+  window?: ReadWindow
   /**
    * For a request with Idempotency-Key: a hash that identifies each record, in the order of the response, 64
    * bits as a signed decimal number. Without it a repeat is charged again. Hashes are stored for 24 hours,

@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerId } from '../api/access/principal.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { underWay, untilClosed } from '../api/http/streaming.ts'
-import type { Caller, Window } from './admission.ts'
+import type { Caller, ReadWindow } from './admission.ts'
 import type { Billing, Usage } from './billing.ts'
 import type { Charge, Delivery } from './charge.ts'
 import type { Meter } from './meters.ts'
@@ -29,7 +29,7 @@ export interface AdmittedRequest {
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
   /** The window of the earlier charge for the same request; a repeat reads it again. */
-  readonly repeatedWindow: Window | undefined
+  readonly repeatedWindow: ReadWindow | undefined
   readonly billing: Billing
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -70,7 +70,7 @@ export interface ReadRecords {
   /** Whether the answer is a file or has the URLs of files. */
   readonly isDownload?: boolean
   /** The window that was read, if the read has one. */
-  readonly window?: Window
+  readonly window?: ReadWindow
   /**
    * One hash for each record, in the order of the answer. `settle` calls it only for a request with Idempotency-Key
    * and for a page of a build. Absent when the answer has all records of a build.
@@ -81,7 +81,7 @@ export interface ReadRecords {
 }
 
 /** The number of charged records, and the rows that may be sent now. */
-export interface Settled {
+export interface Settlement {
   readonly charged: number
   /** The bytes of `rows`; `Charge.deliver` refunds the records that the service fails to hand over. */
   readonly rows: AsyncIterable<Buffer>
@@ -94,7 +94,7 @@ export interface Settled {
 export async function settle(
   { billing, request, reply, usage, charge }: AdmittedRequest,
   page: ReadRecords,
-): Promise<Settled> {
+): Promise<Settlement> {
   const { records, meter = usage.meter, isDownload = false, window } = page
   // ClickHouse sends the first rows while PostgreSQL writes the charge. None of them leaves before that.
   const rows = page.rows ? underWay(page.rows) : none()
@@ -103,7 +103,12 @@ export async function settle(
     ...(window && { window }),
     ...(charge.isRepeatable && page.hashes && { hashes: await page.hashes() }),
   })
-  await billing.recordLook(request, { meter, records, projectId: usage.projectId, isDownload })
+  await billing.recordIdentityRead(request, {
+    meter,
+    records,
+    projectId: usage.projectId,
+    isDownload,
+  })
   reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
   return { charged, rows: charge.deliver(rows) }
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { access } from '../api/access/recordAccess.ts'
 import { Id, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { BillingDeps } from './billingDeps.ts'
 import { Currency, Micros, tags } from './billingSchemas.ts'
@@ -7,7 +8,7 @@ import { readForecast } from './forecast.ts'
 import { readLimits } from './limits.ts'
 import { currency } from './prices.ts'
 import type { UsageWindow } from './usageQuery.ts'
-import { readUsageWindow, usageAccess, usageOf } from './usageWindow.ts'
+import { readUsageWindow, usageOf } from './usageWindow.ts'
 
 /** GET /api/v1/billing/usage/forecast: the forecast cost of the month, with its budget. */
 export const forecastRoute =
@@ -16,7 +17,7 @@ export const forecastRoute =
     app.get(
       '/api/v1/billing/usage/forecast',
       {
-        config: { access: usageAccess },
+        config: { access },
         schema: {
           tags,
           operationId: 'getUsageForecast',
@@ -39,12 +40,12 @@ export const forecastRoute =
         },
       },
       async ({ principal, query }) => {
-        const asked = await readUsageWindow(deps, principal, query)
+        const window = await readUsageWindow(deps, principal, query)
         const [forecast, budget_micros] = await Promise.all([
-          readForecast(deps.postgres, asked, deps.now()),
-          readBudget(deps, asked),
+          readForecast(deps.postgres, window, deps.now()),
+          readBudget(deps, window),
         ])
-        return { project_id: asked.projectId, currency, ...forecast, budget_micros }
+        return { project_id: window.projectId, currency, ...forecast, budget_micros }
       },
     )
   }

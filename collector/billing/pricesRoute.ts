@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { catalogAccess } from '../api/access/recordAccess.ts'
 import { Timestamp } from '../api/http/commonSchemas.ts'
 import type { BillingDeps } from './billingDeps.ts'
 import { Currency, MeterName, Micros, tags } from './billingSchemas.ts'
@@ -47,13 +48,7 @@ export const pricesRoute =
       '/api/v1/billing/prices',
       {
         config: {
-          access: {
-            to: 'key',
-            projectKeys: 'as organization',
-            keyRole: 'read',
-            limit: 'data',
-            members: true,
-          },
+          access: catalogAccess,
         },
         schema: {
           tags,

@@ -58,7 +58,7 @@ function capExceeded(
 
   if (refusal.kind === 'shut_off')
     return error('Usage is paused for this account. Ask the operator of this service.')
-  const most = `The limit is ${refusal.limit} ${meter} records a ${refusal.period}.`
+  const limitText = `The limit is ${refusal.limit} ${meter} records a ${refusal.period}.`
   const figures = {
     meter,
     period: refusal.period,
@@ -66,10 +66,12 @@ function capExceeded(
     used_records: refusal.used,
   }
   if (refusal.kind === 'request_too_large') {
-    return error(`${most} This request alone exceeds it. Send a smaller one.`, { body: figures })
+    return error(`${limitText} This request alone exceeds it. Send a smaller one.`, {
+      body: figures,
+    })
   }
   const resetsAt = endOf(refusal.period, atMs)
-  return error(`${most} It is used up until ${resetsAt.toISOString()}.`, {
+  return error(`${limitText} It is used up until ${resetsAt.toISOString()}.`, {
     body: { ...figures, resets_at: resetsAt.toISOString() },
     headers: { 'retry-after': String(Math.max(1, Math.ceil((resetsAt.getTime() - atMs) / 1000))) },
   })

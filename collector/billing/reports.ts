@@ -68,34 +68,34 @@ export async function sendReports(
   for (;;) {
     const report = await claimReport(postgres, now())
     if (!report) return
-    const told = await tell({
+    const answer = await tell({
       reportId: report.report_id,
       customerId: report.customer_id,
       meter: report.meter,
       records: Number(report.records),
       usedAt: report.used_at,
     })
-    if (told.result === 'taken') {
+    if (answer.result === 'taken') {
       await postgres.query(
         'UPDATE usage_reports SET sent_at = $2, last_error = NULL WHERE report_id = $1',
         [report.report_id, new Date(now())],
       )
       continue
     }
-    log.warn({ meter: report.meter, reason: told.reason }, 'Stripe rejected a report')
+    log.warn({ meter: report.meter, reason: answer.reason }, 'Stripe rejected a report')
     const waitSeconds = Math.min(longestRetrySeconds, firstRetrySeconds * 2 ** (report.tries - 1))
     await postgres.query(
       `UPDATE usage_reports SET last_error = $2, next_try_at = $3,
          unsure_since = CASE WHEN $4 THEN unsure_since END WHERE report_id = $1`,
       [
         report.report_id,
-        told.reason,
+        answer.reason,
         new Date(now() + waitSeconds * 1_000),
-        told.result === 'unsure' || report.was_unsure,
+        answer.result === 'unsure' || report.was_unsure,
       ],
     )
     // Stripe is unavailable: the others wait until it is back.
-    if (told.result === 'unsure') return
+    if (answer.result === 'unsure') return
   }
 }
 

@@ -1,12 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { access } from '../api/access/recordAccess.ts'
 import { Choice, Day, Id, Nullable } from '../api/http/commonSchemas.ts'
 import type { BillingDeps } from './billingDeps.ts'
 import { Currency, MeterName, tags } from './billingSchemas.ts'
 import { currency } from './prices.ts'
 import { readUsageByCaller } from './usageByCaller.ts'
 import { readDailyUsage, readUsage, readUsageByMeter, type UsageWindow } from './usageQuery.ts'
-import { readUsageWindow, UsageParameters, usageAccess, usageOf } from './usageWindow.ts'
+import { readUsageWindow, UsageParameters, usageOf } from './usageWindow.ts'
 
 const counts = {
   records: Type.Integer({ description: 'Records charged, minus refunds.' }),
@@ -34,7 +35,7 @@ export const usageRoutes =
     app.get(
       '/api/v1/billing/usage',
       {
-        config: { access: usageAccess },
+        config: { access },
         schema: {
           tags,
           description: usageOf,
@@ -45,15 +46,15 @@ export const usageRoutes =
         },
       },
       async ({ principal, query }) => {
-        const asked = await readUsageWindow(deps, principal, query)
-        return { ...publicWindow(asked), ...(await readUsage(deps.postgres, asked)) }
+        const usage = await readUsageWindow(deps, principal, query)
+        return { ...publicWindow(usage), ...(await readUsage(deps.postgres, usage)) }
       },
     )
 
     app.get(
       '/api/v1/billing/usage/by-meter',
       {
-        config: { access: usageAccess },
+        config: { access },
         schema: {
           tags,
           description: usageOf,
@@ -69,15 +70,15 @@ export const usageRoutes =
         },
       },
       async ({ principal, query }) => {
-        const asked = await readUsageWindow(deps, principal, query)
-        return { ...publicWindow(asked), meters: await readUsageByMeter(deps.postgres, asked) }
+        const usage = await readUsageWindow(deps, principal, query)
+        return { ...publicWindow(usage), meters: await readUsageByMeter(deps.postgres, usage) }
       },
     )
 
     app.get(
       '/api/v1/billing/usage/daily-by-meter',
       {
-        config: { access: usageAccess },
+        config: { access },
         schema: {
           tags,
           operationId: 'getDailyUsageByMeter',
@@ -93,15 +94,15 @@ export const usageRoutes =
         },
       },
       async ({ principal, query }) => {
-        const asked = await readUsageWindow(deps, principal, query)
-        return { ...publicWindow(asked), daily: await readDailyUsage(deps.postgres, asked) }
+        const usage = await readUsageWindow(deps, principal, query)
+        return { ...publicWindow(usage), daily: await readDailyUsage(deps.postgres, usage) }
       },
     )
 
     app.get(
       '/api/v1/billing/usage/by-key',
       {
-        config: { access: usageAccess },
+        config: { access },
         schema: {
           tags,
           operationId: 'getUsageByKey',
@@ -112,8 +113,8 @@ export const usageRoutes =
         },
       },
       async ({ principal, query }) => {
-        const asked = await readUsageWindow(deps, principal, query)
-        return { ...publicWindow(asked), callers: await readUsageByCaller(deps.postgres, asked) }
+        const usage = await readUsageWindow(deps, principal, query)
+        return { ...publicWindow(usage), callers: await readUsageByCaller(deps.postgres, usage) }
       },
     )
   }

@@ -7,14 +7,6 @@ import { invalidParameter } from '../api/http/errors.ts'
 import type { BillingDeps } from './billingDeps.ts'
 import type { UsageWindow } from './usageQuery.ts'
 
-export const usageAccess = {
-  to: 'key',
-  projectKeys: 'own project',
-  keyRole: 'read',
-  limit: 'data',
-  members: true,
-} as const
-
 /** The usage that a route returns, for the descriptions of the routes. */
 export const usageOf =
   'Returns the usage of the organization or of one project. A project’s usage is that of its own keys and that of ' +
@@ -64,14 +56,14 @@ export async function readUsageWindow(
 async function readProject(
   postgres: BillingDeps['postgres'],
   principal: Principal,
-  asked: string | undefined,
+  projectId: string | undefined,
 ): Promise<string | null> {
-  if (asked === undefined && principal.projectId === null) {
+  if (projectId === undefined && principal.projectId === null) {
     // Reading usage takes no more than reading: a key of the organization may, whatever its role.
     if (principal.caller.kind !== 'key') requireOrganizationAdmin(principal)
     return null
   }
-  return (await projectFor(postgres, principal, 'records', asked, 'read')).projectId
+  return (await projectFor(postgres, principal, 'records', projectId, 'read')).projectId
 }
 
 function readDay(parameter: string, text: string | undefined): string | undefined {

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { typesOf } from '../../schemas/events/index.ts'
 import { fields, publicField, selectableAt, type Tier, tiers } from '../../schemas/fields.ts'
+import { eventsAccess } from '../api/access/recordAccess.ts'
 import { isFile, negotiateFormat } from '../api/http/negotiateFormat.ts'
 import { plainSerializer } from '../api/http/serialization.ts'
 import { untilClosed } from '../api/http/streaming.ts'
@@ -41,13 +42,7 @@ export const eventsRoutes =
     const cursors = deps.cursors<Cursor>('events')
     const completeUntil = createCompleteUntil(deps.postgres, deps.now)
     const config = {
-      access: {
-        to: 'key',
-        projectKeys: 'own project',
-        keyRole: 'read',
-        limit: 'events',
-        members: true,
-      },
+      access: eventsAccess,
     } as const
 
     for (const tier of tiers) {

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { eventsAccess } from '../api/access/recordAccess.ts'
 import { Choice, Id, Nullable, strictObject, Timestamp } from '../api/http/commonSchemas.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import type { ReadDeps } from './query/readDeps.ts'
@@ -100,13 +101,7 @@ export const traceRoute =
           response: { 200: EventTrace },
         },
         config: {
-          access: {
-            to: 'key',
-            projectKeys: 'own project',
-            keyRole: 'read',
-            limit: 'events',
-            members: true,
-          },
+          access: eventsAccess,
         },
       },
       async (request, reply) => {
@@ -118,7 +113,7 @@ export const traceRoute =
           effort: 'scan',
           signal: untilClosed(reply),
         })
-        const [found, rejections, duplicates] = await Promise.all([
+        const [events, rejections, duplicates] = await Promise.all([
           readStored(queryExecutor, scope, eventId),
           readRejections(queryExecutor, scope, eventId),
           readDuplicates(queryExecutor, scope, eventId),
@@ -126,9 +121,9 @@ export const traceRoute =
         const optedOut = await readOptedOut(
           deps.postgres,
           scope,
-          found.map(({ cookie_id }) => cookie_id),
+          events.map(({ cookie_id }) => cookie_id),
         )
-        const stored = found.map(({ cookie_id, ...event }) => ({
+        const stored = events.map(({ cookie_id, ...event }) => ({
           ...event,
           opted_out: optedOut.has(cookie_id),
         }))

@@ -137,7 +137,7 @@ const noCharge: Charge = {
 const chargesNothing: Billing = {
   admit: async () => noCharge,
   refundBuildRead: async () => {},
-  recordLook: async () => {},
+  recordIdentityRead: async () => {},
   close: async () => {},
 }
 

@@ -67,7 +67,7 @@ import {
   type VisitorTier,
 } from '../../collector/events/visitors/visitorsRequest.ts'
 import { personFields, readPersonFields } from '../../collector/identity/store/people.ts'
-import { askedHems, peopleQuery } from '../../collector/identity/store/profileSql.ts'
+import { peopleQuery, requestedHems } from '../../collector/identity/store/profileSql.ts'
 import type { ListQuery, Query } from '../../collector/platform/clickhouse/client.ts'
 import { deletionQuery } from '../../collector/platform/clickhouse/deleteRows.ts'
 import { hemOf } from '../../collector/platform/hem.ts'
@@ -167,7 +167,7 @@ function people(request: string, asked: readonly string[], select?: string): Typ
     query: {
       sql: peopleQuery(fields),
       params: { organization: organizationId },
-      lists: { [askedHems]: asked },
+      lists: { [requestedHems]: asked },
     },
   }
 }

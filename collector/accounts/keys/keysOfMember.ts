@@ -15,7 +15,7 @@ export const KeysChoice = Type.Union([Type.Literal('revoke'), Type.Literal('hand
 type KeysChoice = Static<typeof KeysChoice>
 
 /** The project with the keys in question, if any, and whether the member will be removed from the organization. */
-export interface Settled {
+export interface KeysScope {
   projectId?: string
   isRemoved?: boolean
 }
@@ -30,7 +30,7 @@ export async function settleKeys(
   principal: Principal,
   memberId: string,
   choice: KeysChoice | undefined,
-  { projectId, isRemoved = false }: Settled = {},
+  { projectId, isRemoved = false }: KeysScope = {},
 ): Promise<void> {
   const made = await client.query<KeyRow>(
     `${selectKeys} AND created_by_member_id = $2 AND ($3::uuid IS NULL OR project_id = $3) FOR UPDATE`,

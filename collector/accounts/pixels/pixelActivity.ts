@@ -78,14 +78,14 @@ export const pixelActivityRoutes =
   }
 
 /** The project is first in the primary key of both tables, so queries name it together with the pixel. */
-interface PixelPlace {
+interface PixelKey {
   pixelId: string
   projectId: string
 }
 
 const ofPixel = 'project_id = {projectId:UUID} AND pixel_id = {pixelId:UUID}'
 
-const eventsQuery = (params: PixelPlace): Query => ({
+const eventsQuery = (params: PixelKey): Query => ({
   sql: `
     SELECT
       (SELECT timestamp FROM events WHERE ${ofPixel} ORDER BY ts_millis LIMIT 1) AS first_event_at,
@@ -98,7 +98,7 @@ const eventsQuery = (params: PixelPlace): Query => ({
 const isIgnored = 'refusal IN {ignoreSettings:Array(String)}'
 const isRefused = `(refusal != '' AND NOT ${isIgnored})`
 
-const rejectionsQuery = (params: PixelPlace): Query => ({
+const rejectionsQuery = (params: PixelKey): Query => ({
   sql: `
     SELECT
       countIf(refusal = '' AND received_at >= now() - INTERVAL 24 HOUR) AS rejected_last_24h,
@@ -118,7 +118,7 @@ const rejectionsQuery = (params: PixelPlace): Query => ({
   params: { ...params, ignoreSettings },
 })
 
-async function readActivity(queryExecutor: QueryExecutor, pixel: PixelPlace): Promise<Activity> {
+async function readActivity(queryExecutor: QueryExecutor, pixel: PixelKey): Promise<Activity> {
   const [[events], [rejections]] = await Promise.all([
     queryExecutor.rows<Pick<Activity, 'first_event_at' | 'last_event_at' | 'events_last_24h'>>(
       eventsQuery(pixel),

@@ -11,13 +11,13 @@ import type { AccountsDeps } from '../accountsDeps.ts'
 import { requestDeletion } from '../projects/eventDeletions.ts'
 import { requireSelectors } from './maskSelectors.ts'
 import { pixelFor, requireOrigins } from './pixelChecks.ts'
-import { AllowedOrigins, GivenSettings, type Pixel, readPixel } from './pixels.ts'
+import { AllowedOrigins, type Pixel, readPixel, SettingsInput } from './pixels.ts'
 
 type Deps = Pick<AccountsDeps, 'postgres' | 'collectorUrl'>
 
 const parts = {
   allowed_origins: Type.Optional(AllowedOrigins),
-  settings: Type.Optional(GivenSettings),
+  settings: Type.Optional(SettingsInput),
   active: Type.Optional(Type.Boolean()),
 }
 

@@ -40,7 +40,7 @@ export const AllowedOrigins = Type.Array(Type.String({ maxLength: 300 }), {
   description:
     'Origins as browsers send them in `Origin`: `https://shop.example`, with the port if it has one.',
 })
-export const GivenSettings = Type.Partial(Settings, {
+export const SettingsInput = Type.Partial(Settings, {
   additionalProperties: false,
   title: 'GivenPixelSettings',
   description: 'Settings that you omit keep their values.',

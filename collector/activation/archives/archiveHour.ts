@@ -161,7 +161,7 @@ const recordsOf = (files: readonly PlannedFile[]): number =>
 /** Returns the pause of a turn whose events, with those that were archived today, exceed the daily maximum. */
 async function findDailyPause(
   { postgres }: ArchiveDeps,
-  { archive_id, next_ms, daily_records_max: most }: DueArchive,
+  { archive_id, next_ms, daily_records_max: recordsMax }: DueArchive,
   files: readonly PlannedFile[],
 ): Promise<Pause | null> {
   const { rows } = await postgres.query<{ archived: number }>(
@@ -171,11 +171,11 @@ async function findDailyPause(
   )
   const { archived } = rows[0]!
   const next = recordsOf(files)
-  if (archived + next <= most) return null
+  if (archived + next <= recordsMax) return null
   const reason =
-    next > most
-      ? `The next hour has ${next} events, and daily_records_max is ${most}. Raise it.`
-      : `The archive has charged ${archived} of ${most} events today (daily_records_max), and the next hour has ${next}. It continues at midnight UTC, or when you raise the maximum.`
+    next > recordsMax
+      ? `The next hour has ${next} events, and daily_records_max is ${recordsMax}. Raise it.`
+      : `The archive has charged ${archived} of ${recordsMax} events today (daily_records_max), and the next hour has ${next}. It continues at midnight UTC, or when you raise the maximum.`
   return { by: 'daily_records_max', reason }
 }
 

@@ -220,11 +220,11 @@ async function requireBucket(
 }
 
 /** Returns the first hour. Throws 400 for a time in the future or too long ago. */
-function readStart(given: string | undefined, nowMs: number): number {
-  const startMs = hourOf(given === undefined ? nowMs : Date.parse(given))
+function readStart(startsAt: string | undefined, nowMs: number): number {
+  const startMs = hourOf(startsAt === undefined ? nowMs : Date.parse(startsAt))
   if (startMs <= nowMs && startMs >= nowMs - backfillDaysMax * 86_400_000) return startMs
   throw invalidParameter(
     'starts_at',
-    `must be a time within the last ${backfillDaysMax} days (got ${given})`,
+    `must be a time within the last ${backfillDaysMax} days (got ${startsAt})`,
   )
 }

@@ -94,9 +94,9 @@ export async function readEvery(
 export async function createCampaign(
   postgres: Queryable,
   projectId: string,
-  { name, start_date, ...given }: Omit<Static<typeof NewCampaign>, 'project_id'>,
+  { name, start_date, ...settings }: Omit<Static<typeof NewCampaign>, 'project_id'>,
 ): Promise<Campaign> {
-  const { status = 'draft', budget = null, end_date = null, audience_id = null } = given
+  const { status = 'draft', budget = null, end_date = null, audience_id = null } = settings
   requireDaysInOrder({ start_date, end_date })
   await requireAudience(postgres, projectId, audience_id)
   const { rows } = await postgres.query<Row>(

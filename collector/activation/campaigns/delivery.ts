@@ -53,26 +53,26 @@ const clockToleranceMs = 60_000
 
 /** Checks one delivery; `projects` maps the campaigns that the caller may deliver for to their projects. */
 export function checkDelivery(
-  given: unknown,
+  event: unknown,
   projects: ReadonlyMap<string, string>,
   nowMs: number,
 ): ValidDelivery | DeliveryFault {
-  if (!validator.Check(given)) {
-    const errors = errorsOf(validator, given)
+  if (!validator.Check(event)) {
+    const errors = errorsOf(validator, event)
     const [error] = errors
     return error
-      ? invalidEvent(error.instancePath, describeFault(errors, given))
+      ? invalidEvent(error.instancePath, describeFault(errors, event))
       : invalidEvent('', 'must match the schema of events')
   }
-  const tsMillis = typeof given.ts === 'number' ? given.ts : Date.parse(given.ts)
+  const tsMillis = typeof event.ts === 'number' ? event.ts : Date.parse(event.ts)
   if (!(tsMillis >= nowMs - ageMsMax)) return invalidEvent('/ts', 'must be at most 366 days ago')
   if (tsMillis > nowMs + clockToleranceMs) return invalidEvent('/ts', 'must not be in the future')
-  const projectId = projects.get(given.campaign_id)
+  const projectId = projects.get(event.campaign_id)
   if (!projectId) {
     return { path: '/campaign_id', code: 'campaign_not_found', message: 'campaign not found' }
   }
   // The DSP's clock may be slightly ahead of ours; events must not be.
-  return { ...given, projectId, tsMillis: Math.min(tsMillis, nowMs) }
+  return { ...event, projectId, tsMillis: Math.min(tsMillis, nowMs) }
 }
 
 const invalidEvent = (path: string, message: string): DeliveryFault => ({

@@ -25,9 +25,9 @@ export async function addExport(
   const { projectId } = await projectFor(postgres, principal, 'records', body.project_id, 'write')
   const { audience_id = null, list_id = null, mapping = null } = body
   const parts = { ...body, audience_id, list_id, mapping }
-  const wanted = await readExportRequest(postgres, organizationId, projectId, parts)
-  requirePossible(wanted)
-  await requireFields(deps, wanted)
+  const settings = await readExportRequest(postgres, organizationId, projectId, parts)
+  requirePossible(settings)
+  await requireFields(deps, settings)
   return inTransaction(postgres, async (client) => {
     await lockAudiencesOf(client, projectId)
     await lockParts(client, parts)
@@ -42,21 +42,21 @@ export async function addExport(
 export async function updateExport(
   deps: ExportsDeps,
   principal: Principal,
-  { export_id, project_id: asked }: { export_id: string; project_id?: string },
+  { export_id, project_id: requestedProjectId }: { export_id: string; project_id?: string },
   body: Static<typeof ExportChange>,
 ): Promise<Export> {
   const { postgres } = deps
   const { organizationId } = principal
-  const scope = await deps.recordScopeOf(principal, asked)
-  const found = await readExport(postgres, scope, export_id)
-  const { id, project_id } = found
+  const scope = await deps.recordScopeOf(principal, requestedProjectId)
+  const current = await readExport(postgres, scope, export_id)
+  const { id, project_id } = current
   await projectFor(postgres, principal, 'records', project_id, 'write')
-  const parts = { ...found, integration_type: undefined, ...body }
-  const wanted = await readExportRequest(postgres, organizationId, project_id, parts)
-  requirePossible(wanted)
+  const parts = { ...current, integration_type: undefined, ...body }
+  const settings = await readExportRequest(postgres, organizationId, project_id, parts)
+  requirePossible(settings)
   const { mapping, integration_id, output_format } = body
   if ([mapping, integration_id, output_format].some((part) => part !== undefined))
-    await requireFields(deps, wanted)
+    await requireFields(deps, settings)
   return inTransaction(postgres, async (client) => {
     const before = await readExport(client, scope, id, true)
     const changed = { ...before, integration_type: undefined, ...body }

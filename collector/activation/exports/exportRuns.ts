@@ -154,15 +154,15 @@ export type RequestDeps = Pick<ExportsDeps, 'allowance' | 'now'>
 export async function requestRun(
   deps: RequestDeps,
   client: Queryable,
-  wanted: Export,
+  exportRecord: Export,
   requester: Requester,
 ): Promise<string> {
   const buildId =
-    wanted.list_id === null
-      ? await readServed(client, wanted.audience_id!)
-      : await requestListBuild(client, wanted.list_id)
-  if (!buildId || !(await keepBuild(client, buildId))) throw notReady(wanted)
-  return insertRun(deps, client, wanted, { retryOf: null, buildId }, requester)
+    exportRecord.list_id === null
+      ? await readServed(client, exportRecord.audience_id!)
+      : await requestListBuild(client, exportRecord.list_id)
+  if (!buildId || !(await keepBuild(client, buildId))) throw notReady(exportRecord)
+  return insertRun(deps, client, exportRecord, { retryOf: null, buildId }, requester)
 }
 
 async function readServed(client: Queryable, audienceId: string): Promise<string | null> {
@@ -180,7 +180,7 @@ async function readServed(client: Queryable, audienceId: string): Promise<string
 export async function requestRetry(
   deps: RequestDeps,
   client: Queryable,
-  wanted: Export,
+  exportRecord: Export,
   run: Run,
   requester: Requester,
 ): Promise<string> {
@@ -195,15 +195,15 @@ export async function requestRetry(
   )
   if (rowCount === 0) throw conflict('invalid_state', 'This run has no failed records to retry.')
   // A sample run was never sent, and has no build of its own.
-  const buildId = isSimulated() ? await readServed(client, wanted.audience_id!) : run.build_id
-  if (buildId === null || !(await keepBuild(client, buildId))) throw notReady(wanted)
-  return insertRun(deps, client, wanted, { retryOf: run.run_id, buildId }, requester)
+  const buildId = isSimulated() ? await readServed(client, exportRecord.audience_id!) : run.build_id
+  if (buildId === null || !(await keepBuild(client, buildId))) throw notReady(exportRecord)
+  return insertRun(deps, client, exportRecord, { retryOf: run.run_id, buildId }, requester)
 }
 
 async function insertRun(
   { allowance, now }: RequestDeps,
   client: Queryable,
-  wanted: Export,
+  exportRecord: Export,
   { retryOf, buildId }: { retryOf: string | null; buildId: string },
   { organizationId, callerId, isProjectKey, requestId }: Requester,
 ): Promise<string> {
@@ -214,11 +214,11 @@ async function insertRun(
      ON CONFLICT (export_id) WHERE status IN ${unfinished} DO NOTHING RETURNING run_id`,
     [
       uuidV7(),
-      wanted.id,
+      exportRecord.id,
       retryOf,
       buildId,
-      wanted.output_format,
-      wanted.mapping ? JSON.stringify(wanted.mapping) : null,
+      exportRecord.output_format,
+      exportRecord.mapping ? JSON.stringify(exportRecord.mapping) : null,
       callerId,
       isProjectKey,
       requestId,
@@ -231,7 +231,7 @@ async function insertRun(
     )
   const runId = rows[0].run_id
   if (!isSimulated()) {
-    const question = ['export run', wanted.id, buildId, retryOf]
+    const question = ['export run', exportRecord.id, buildId, retryOf]
     const nowMs = now()
     const from = await allowance.takeForWork(client, organizationId, question, nowMs)
     if (from.getTime() > nowMs)

@@ -73,14 +73,14 @@ export async function listExports(
   return { exports: rows.map(exportOf), ...next }
 }
 
-type Given = Omit<Static<typeof NewExport>, 'project_id' | 'integration_type'> & {
+type ValidExport = Omit<Static<typeof NewExport>, 'project_id' | 'integration_type'> & {
   project_id: string
 }
 
 /** Creates a validated export, and returns its id. */
 export async function createExport(
   client: Queryable,
-  given: Given,
+  settings: ValidExport,
   id = uuidV7(),
 ): Promise<string> {
   const {
@@ -93,7 +93,7 @@ export async function createExport(
     mapping,
     schedule,
     daily_records_max,
-  } = given
+  } = settings
   await client.query(
     `INSERT INTO exports (export_id, project_id, name, audience_id, list_id, integration_id, output_format, mapping,
        schedule, daily_records_max)

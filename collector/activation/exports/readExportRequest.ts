@@ -6,7 +6,7 @@ import { readList } from '../../audiences/lists/lists.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { readIntegration } from '../integrations/integrations.ts'
 import type { Export } from './exports.ts'
-import type { Wanted } from './validateExport.ts'
+import type { ExportSettings } from './validateExport.ts'
 
 /** The parts of an export that must be consistent. */
 type Parts = Pick<
@@ -26,7 +26,7 @@ export async function readExportRequest(
   organizationId: string,
   projectId: string,
   parts: Parts,
-): Promise<Wanted> {
+): Promise<ExportSettings> {
   const { audience_id, list_id, integration_id, integration_type, output_format, mapping } = parts
   if ((audience_id === null) === (list_id === null)) {
     throw invalidParameter('audience_id', 'requires either audience_id or list_id')
@@ -52,8 +52,8 @@ export async function readExportRequest(
 }
 
 /** Converts a 404 to a 400 that names the parameter. */
-const named = <T>(parameter: string, found: Promise<T>): Promise<T> =>
-  found.catch((error: unknown) => {
+const named = <T>(parameter: string, reading: Promise<T>): Promise<T> =>
+  reading.catch((error: unknown) => {
     const isMissing = error instanceof ApiError && error.status === 404
     throw isMissing
       ? invalidParameter(parameter, `${error.message.replace('you can access', 'of the project')}`)

@@ -24,7 +24,7 @@ interface Hidden {
  */
 export async function removeHidden(deps: SendDeps): Promise<void> {
   await forgetErased(deps.postgres)
-  for (const found of await readHidden(deps.postgres, await readOtherAddresses(deps))) {
+  for (const recipients of await readHidden(deps.postgres, await readOtherAddresses(deps))) {
     const {
       integration_id: id,
       type,
@@ -32,7 +32,7 @@ export async function removeHidden(deps: SendDeps): Promise<void> {
       sealed_secrets: sealedSecrets,
       hems,
       remote_ids,
-    } = found
+    } = recipients
     try {
       const destination = openDestination(deps, { id, type, settings, sealedSecrets })
       await destination.remove?.(hems.map((hem, index) => ({ hem, remoteId: remote_ids[index]! })))

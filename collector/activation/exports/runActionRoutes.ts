@@ -41,16 +41,16 @@ export const runActionRoutes =
       action: string,
       work: (
         client: Queryable,
-        wanted: Export,
+        exportRecord: Export,
         run: Run | null,
         requester: Requester,
       ) => Promise<string>,
     ): Promise<{ run: Run }> => {
       const { id, principal, params } = request
       const { export_id, run_id } = params
-      return changeRecord(deps, request, readExport, export_id, async (client, wanted) => {
+      return changeRecord(deps, request, readExport, export_id, async (client, exportRecord) => {
         const run = run_id === undefined ? null : await readRun(client, export_id, run_id, true)
-        const runId = await work(client, wanted, run, {
+        const runId = await work(client, exportRecord, run, {
           organizationId: principal.organizationId,
           callerId: callerId(principal),
           isProjectKey: principal.projectId !== null,
@@ -76,8 +76,11 @@ export const runActionRoutes =
         },
       },
       async (request, reply) => {
-        const answer = await change(request, 'export.run', (client, wanted, _run, requester) =>
-          requestRun(deps, client, wanted, requester),
+        const answer = await change(
+          request,
+          'export.run',
+          (client, exportRecord, _run, requester) =>
+            requestRun(deps, client, exportRecord, requester),
         )
         return reply.code(201).send(answer)
       },
@@ -98,8 +101,11 @@ export const runActionRoutes =
         },
       },
       async (request, reply) => {
-        const answer = await change(request, 'export.retry', (client, wanted, run, requester) =>
-          requestRetry(deps, client, wanted, run!, requester),
+        const answer = await change(
+          request,
+          'export.retry',
+          (client, exportRecord, run, requester) =>
+            requestRetry(deps, client, exportRecord, run!, requester),
         )
         return reply.code(201).send(answer)
       },

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { access } from '../../api/access/recordAccess.ts'
-import { recordLook } from '../../billing/looks.ts'
+import { recordIdentityRead } from '../../billing/identityReads.ts'
 import { listFailures, listRuns, readRun } from './exportRuns.ts'
 import {
   ById,
@@ -93,15 +93,15 @@ export const runRoutes =
       },
       async (request) => {
         const { principal, params, query } = request
-        const { project_id: asked, ...page } = query
-        const { id, project_id } = await readable(principal, params.export_id, asked)
+        const { project_id: requestedProjectId, ...page } = query
+        const { id, project_id } = await readable(principal, params.export_id, requestedProjectId)
         if (principal.caller.kind === 'member')
           await projectFor(postgres, principal, 'records', project_id, 'identity')
         const { run_id } = await readRun(postgres, id, params.run_id)
-        const found = await listFailures(deps, run_id, page)
-        const look = { meter: null, records: found.failures.length, projectId: project_id }
-        await recordLook(postgres, request, look)
-        return found
+        const answer = await listFailures(deps, run_id, page)
+        const read = { meter: null, records: answer.failures.length, projectId: project_id }
+        await recordIdentityRead(postgres, request, read)
+        return answer
       },
     )
   }

@@ -18,7 +18,7 @@ export type Entity = 'people' | 'companies'
 export type Mapping = Readonly<Record<string, string>>
 
 /** The settings of an export to validate. */
-export interface Wanted {
+export interface ExportSettings {
   readonly integration: SealedIntegration
   readonly integrationType: IntegrationType | undefined
   readonly outputFormat: OutputFormat
@@ -32,8 +32,8 @@ const dspFormats: readonly OutputFormat[] = ['ip_address', 'company_domain']
  * Throws 400 for a format that the destination does not support or whose settings the integration lacks, and
  * for a mapping of unknown fields.
  */
-export function requirePossible(wanted: Wanted): void {
-  const { integration, integrationType, outputFormat, mapping, entity } = wanted
+export function requirePossible(exportSettings: ExportSettings): void {
+  const { integration, integrationType, outputFormat, mapping, entity } = exportSettings
   const { type } = integration
   const destination = destinationTypes[type]
   if (integrationType !== undefined && integrationType !== type) {
@@ -66,7 +66,7 @@ export function requirePossible(wanted: Wanted): void {
   if (mapping === null) return
   if (!isMapped(outputFormat))
     throw invalidParameter('mapping', `${outputFormat} does not support a mapping`)
-  const known = fieldsOf(entity)
+  const fieldNames = fieldsOf(entity)
   for (const [name, field] of Object.entries(mapping)) {
     if (!/^[A-Za-z_][A-Za-z0-9_ .-]*$/.test(name)) {
       throw invalidParameter(
@@ -74,7 +74,7 @@ export function requirePossible(wanted: Wanted): void {
         `"${name}" is not a field name: it must start with a letter and contain only letters, digits, blanks, dots, dashes and underscores`,
       )
     }
-    if (!known.has(field))
+    if (!fieldNames.has(field))
       throw invalidParameter(`mapping.${name}`, `${entity} do not have the field "${field}"`)
   }
   if (Object.keys(mapping).length === 0)
@@ -92,7 +92,7 @@ export function requirePossible(wanted: Wanted): void {
 export async function findUnknownFields(
   deps: OpenDeps,
   integration: Pick<SealedIntegration, 'id' | 'type' | 'settings' | 'sealedSecrets'>,
-  { outputFormat, mapping }: Pick<Wanted, 'outputFormat' | 'mapping'>,
+  { outputFormat, mapping }: Pick<ExportSettings, 'outputFormat' | 'mapping'>,
 ): Promise<string | null> {
   if (outputFormat !== 'crm') return null
   const used = mappingOf(integration, outputFormat, mapping)!
@@ -108,11 +108,11 @@ export async function findUnknownFields(
  * integration first. While the destination is unreachable the mapping is accepted: each run checks it again
  * before it sends.
  */
-export async function requireFields(deps: OpenDeps, wanted: Wanted): Promise<void> {
+export async function requireFields(deps: OpenDeps, exportSettings: ExportSettings): Promise<void> {
   // Requests of a test key contact no destination.
   if (isSimulated()) return
   try {
-    const fault = await findUnknownFields(deps, wanted.integration, wanted)
+    const fault = await findUnknownFields(deps, exportSettings.integration, exportSettings)
     if (fault !== null) throw invalidParameter('mapping', fault)
   } catch (error) {
     if (!(error instanceof DestinationError)) throw error

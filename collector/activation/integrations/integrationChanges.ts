@@ -53,20 +53,23 @@ export async function addIntegration(
 export async function updateIntegration(
   { postgres, recordScopeOf, outbound, secretBox }: IntegrationsDeps,
   principal: Principal,
-  { integration_id, project_id: asked }: { integration_id: string; project_id?: string },
+  {
+    integration_id,
+    project_id: requestedProjectId,
+  }: { integration_id: string; project_id?: string },
   body: Static<typeof IntegrationChange>,
 ): Promise<Integration> {
-  const scope = await recordScopeOf(principal, asked)
-  const found = await readIntegration(postgres, scope, integration_id)
-  const { type, project_id, id } = found
+  const scope = await recordScopeOf(principal, requestedProjectId)
+  const current = await readIntegration(postgres, scope, integration_id)
+  const { type, project_id, id } = current
   await projectFor(postgres, principal, 'records', project_id, 'write')
   if (body.settings) {
     requireValid(type, 'settings', body.settings)
-    requireSecretsForNewAddress(found.settings, body.settings, body.secrets)
+    requireSecretsForNewAddress(current.settings, body.settings, body.secrets)
     await requireReachable(outbound, body.settings)
   }
   if (body.secrets) requireValid(type, 'secrets', body.secrets)
-  if (body.settings) await requireSettingsInUse(postgres, found, body.settings)
+  if (body.settings) await requireSettingsInUse(postgres, current, body.settings)
   return inTransaction(postgres, async (client) => {
     const before = await readIntegration(client, scope, id, true)
     if (body.settings) {

@@ -25,11 +25,11 @@ const validators = Object.fromEntries(
 export function requireValid(
   type: IntegrationType,
   part: 'settings' | 'secrets',
-  given: unknown,
+  value: unknown,
 ): void {
   const validator = validators[type][part]
-  if (validator.Check(given)) return
-  const faults = errorsOf(validator, given)
+  if (validator.Check(value)) return
+  const faults = errorsOf(validator, value)
   const [fault] = faults
   const { requiredProperties = [], additionalProperties = [] } = (fault?.params ?? {}) as {
     requiredProperties?: string[]
@@ -46,7 +46,7 @@ export function requireValid(
     // The name of the part prevents a secret's value in the error.
     return describeFault(
       faults.map((one) => ({ ...one, instancePath: `/${part}${one.instancePath}` })),
-      { [part]: given },
+      { [part]: value },
     )
   }
 }

@@ -164,11 +164,11 @@ async function readVisitor(reader: QueryExecutor, match: ClaimedMatch): Promise<
 async function mainHemOf(reader: QueryExecutor, hem: string): Promise<string> {
   const { bind, params } = bindings()
   const person = personOf(hemAsNumber(bind('String', hem)))
-  const [found] = await reader.rows<{ hem: string }>({
+  const [hemRow] = await reader.rows<{ hem: string }>({
     sql: `SELECT ${numberAsHem(person)} AS hem`,
     params,
   })
-  return found!.hem
+  return hemRow!.hem
 }
 
 const sessionColumns: readonly Field[] = [

@@ -72,11 +72,11 @@ export async function readMatch(
   client: Queryable,
   projectId: string,
   tier: Tier,
-  given: MatchInput,
+  input: MatchInput,
 ): Promise<Match> {
-  const { kind, person, company_domain, filter, audience_id } = given
+  const { kind, person, company_domain, filter, audience_id } = input
   for (const member of Object.values(memberOf)) {
-    if ((given[member] !== undefined) === (member === memberOf[kind])) continue
+    if ((input[member] !== undefined) === (member === memberOf[kind])) continue
     const fault = member === memberOf[kind] ? 'is required' : 'must not be sent'
     throw invalidParameter(`match.${member}`, `${fault} for the kind ${kind}`)
   }

@@ -30,7 +30,7 @@ const organization = { concurrency: 64, first: 2 }
 
 /** Dispatches messages of the outbox to subscribed webhooks. Returns whether there may be more. */
 export async function dispatchMessages(postgres: Postgres): Promise<boolean> {
-  const most = 1_000
+  const messagesMax = 1_000
   const { rows } = await postgres.query<{ taken: number }>(
     `WITH taken AS (
        SELECT message_id FROM outbox_messages WHERE dispatched_at IS NULL
@@ -46,15 +46,15 @@ export async function dispatchMessages(postgres: Postgres): Promise<boolean> {
        ON CONFLICT DO NOTHING
      )
      SELECT count(*)::int AS taken FROM taken`,
-    [most],
+    [messagesMax],
   )
-  return rows[0]!.taken === most
+  return rows[0]!.taken === messagesMax
 }
 
-/** Claims up to `most` due deliveries, within the concurrency limits of each webhook and organization. */
+/** Claims up to `deliveriesMax` due deliveries, within the concurrency limits of each webhook and organization. */
 export async function claimDeliveries(
   postgres: Postgres,
-  most: number,
+  deliveriesMax: number,
 ): Promise<ClaimedDelivery[]> {
   const { rows } = await postgres.query<ClaimedDelivery>(
     `WITH leased AS (
@@ -90,7 +90,7 @@ export async function claimDeliveries(
        CASE WHEN former_secret_until > now() THEN former_sealed_secret END AS former_sealed_secret
      FROM claimed JOIN webhooks USING (webhook_id) JOIN outbox_messages AS message USING (message_id)`,
     [
-      most,
+      deliveriesMax,
       concurrency.working,
       concurrency.failing,
       leaseSeconds,

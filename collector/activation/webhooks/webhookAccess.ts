@@ -10,10 +10,10 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 export async function ownerOf(
   postgres: Postgres,
   principal: Principal,
-  asked: string | undefined,
+  requestedProjectId: string | undefined,
 ): Promise<string | null> {
-  if (asked !== undefined || principal.projectId !== null)
-    return (await projectFor(postgres, principal, 'records', asked, 'write')).projectId
+  if (requestedProjectId !== undefined || principal.projectId !== null)
+    return (await projectFor(postgres, principal, 'records', requestedProjectId, 'write')).projectId
   requireWholeOrganization(principal)
   return null
 }

@@ -1,6 +1,6 @@
 import type { Access } from './routeAccess.ts'
 
-/** Access to routes for records of a project: audiences, webhooks, integrations, exports. */
+/** Access to routes that read data of projects: audiences, webhooks, statistics, usage. */
 export const access = {
   to: 'key',
   projectKeys: 'own project',
@@ -8,6 +8,9 @@ export const access = {
   limit: 'data',
   members: true,
 } as const satisfies Access
+
+/** Access to routes that read events, which have a rate limit of their own. */
+export const eventsAccess = { ...access, limit: 'events' } as const satisfies Access
 
 /** Access to routes that change records or send data. */
 export const writeAccess = { ...access, keyRole: 'write' } as const satisfies Access
@@ -21,5 +24,5 @@ export const bearerAccess = { ...access, bearerKey: true } as const satisfies Ac
 /** Access to routes that change lists and campaigns. */
 export const bearerWriteAccess = { ...writeAccess, bearerKey: true } as const satisfies Access
 
-/** Access to routes whose response is the same for all callers: the schema of definitions, the templates. */
+/** Access to routes whose response is the same for all callers: prices, taxonomy, templates. */
 export const catalogAccess = { ...access, projectKeys: 'as organization' } as const satisfies Access

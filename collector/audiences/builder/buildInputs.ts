@@ -48,7 +48,7 @@ export async function readIdentityState({
   clickhouse,
   postgres,
 }: BuildDeps): Promise<string | null> {
-  const [found] = await clickhouse.rows<{ parts: string; is_fresh: boolean }>({
+  const [state] = await clickhouse.rows<{ parts: string; is_fresh: boolean }>({
     sql: `WITH
   (SELECT toString(groupBitXor(cityHash64(hem_number, person_number))) FROM person_by_hem) AS people,
   parts AS (SELECT table, name, modification_time FROM system.parts WHERE database = currentDatabase() AND active),
@@ -62,11 +62,11 @@ SELECT
     FROM system.dictionaries WHERE database = currentDatabase() AND startsWith(toString(status), 'LOADED')) = 2) AS is_fresh`,
     params: {},
   })
-  if (!found!.is_fresh) return null
+  if (!state!.is_fresh) return null
   const { rows } = await postgres.query<{ erasures: string }>(
     `SELECT concat(count(*) FILTER (WHERE finished_at IS NULL), ' ', max(requested_at)) AS erasures FROM erasures`,
   )
-  return `${found!.parts} ${rows[0]!.erasures}`
+  return `${state!.parts} ${rows[0]!.erasures}`
 }
 
 /** The kinds of leaves whose changes are visible in `same`. */

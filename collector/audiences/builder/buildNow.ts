@@ -5,7 +5,7 @@ import { beginBuild, completeBuild, noteProgress } from '../builds.ts'
 import { parseDefinition } from '../definition/parse.ts'
 import { countEvents } from './countEvents.ts'
 import { insertMembers } from './insertMembers.ts'
-import { countStored } from './storedMembers.ts'
+import { countMembers } from './storedMembers.ts'
 import { isPredictive } from './usedObjects.ts'
 
 /** The assumed share of counting events in a build's progress. */
@@ -27,7 +27,7 @@ const countingShare = 0.7
  * 2. countEvents counts events that match each event leaf, by day and cookie ▶ audience_leaf_days. If the build has
  * failed or was deleted meanwhile, buildNow ends here.
  * 3. insertMembers stores the members ▶ audience_members.
- * 4. countStored checks that keys are 1, 2, 3, …
+ * 4. countMembers checks that keys are 1, 2, 3, …
  * 5. completeBuild sets the status `completed`; the audience serves this build.
  *
  * Resolves with the number of members, or undefined if the build is already completed, failed or deleted.
@@ -57,7 +57,7 @@ async function buildWith(
   )
   if (!(await isUnfinished(postgres, buildId))) return undefined
   const { inputs, usedBuilds } = await insertMembers(deps, lease, build, parsed)
-  const count = await countStored(clickhouse, buildId)
+  const count = await countMembers(clickhouse, buildId)
   const completed = {
     count,
     inputs,

@@ -52,12 +52,12 @@ export async function countEvents(
     firstDay,
     today,
   )
-  const known = await readLeafDays(
+  const countedDays = await readLeafDays(
     postgres,
     leaves.map(({ leafId }) => leafId),
     firstDay,
   )
-  const staleDays = findStaleDays(leaves, today, fingerprints, known)
+  const staleDays = findStaleDays(leaves, today, fingerprints, countedDays)
   const scans = planScans(staleDays)
   for (const [index, { leaves, days }] of scans.entries()) {
     const runId = uuidV7()
@@ -130,10 +130,10 @@ function findStaleDays(
   leaves: readonly Counted[],
   today: number,
   fingerprints: ReadonlyMap<number, string>,
-  known: readonly LeafDay[],
+  countedDays: readonly LeafDay[],
 ): ReadonlyMap<Counted, readonly number[]> {
   const knownAs = new Map(
-    known.map(({ leaf_id, day, fingerprint }) => [`${leaf_id} ${day}`, fingerprint]),
+    countedDays.map(({ leaf_id, day, fingerprint }) => [`${leaf_id} ${day}`, fingerprint]),
   )
   return new Map(
     leaves.map((counted) => {

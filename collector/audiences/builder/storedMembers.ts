@@ -27,13 +27,13 @@ class MembersIncomplete extends Error {}
 /**
  * Returns the number of a build's members. Throws MembersIncomplete unless their keys are 1, 2, 3 and so on.
  */
-export async function countStored(clickhouse: ClickHouse, buildId: string): Promise<number> {
-  const [found] = await clickhouse.rows<{ count: number; greatest: number; sum: string }>({
+export async function countMembers(clickhouse: ClickHouse, buildId: string): Promise<number> {
+  const [totals] = await clickhouse.rows<{ count: number; greatest: number; sum: string }>({
     sql: `SELECT count() AS count, max(key) AS greatest, toString(sum(toInt128(key))) AS sum
           FROM audience_members WHERE build_id = {buildId:UUID}`,
     params: { buildId },
   })
-  const { count, greatest, sum } = found!
+  const { count, greatest, sum } = totals!
   const isWhole = greatest === count && BigInt(sum) === (BigInt(count) * (BigInt(count) + 1n)) / 2n
   if (!isWhole)
     throw new MembersIncomplete(`build ${buildId} has ${count} members, up to key ${greatest}`)

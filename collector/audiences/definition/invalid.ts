@@ -15,17 +15,17 @@ export class Members {
   readonly #given: Record<string, unknown>
   readonly #pointer: string
 
-  /** Accepts only the members `known`. */
-  constructor(given: unknown, pointer: string, known: readonly string[]) {
-    if (!isObject(given)) throw invalidAt(pointer, 'must be an object')
-    const unknown = Object.keys(given).find((name) => !known.includes(name))
+  /** Accepts only the members `names`. */
+  constructor(object: unknown, pointer: string, names: readonly string[]) {
+    if (!isObject(object)) throw invalidAt(pointer, 'must be an object')
+    const unknown = Object.keys(object).find((name) => !names.includes(name))
     if (unknown !== undefined) {
       throw invalidAt(
         this.#placeOf(unknown, pointer),
-        `is not allowed; allowed are ${known.join(', ')}`,
+        `is not allowed; allowed are ${names.join(', ')}`,
       )
     }
-    this.#given = given
+    this.#given = object
     this.#pointer = pointer
   }
 
@@ -55,18 +55,18 @@ export class Members {
     return value
   }
 
-  integer(name: string, least: number, most: number): number {
+  integer(name: string, minimum: number, maximum: number): number {
     const value = this.required(name)
-    if (!Number.isInteger(value) || (value as number) < least || (value as number) > most) {
-      throw this.invalid(name, `must be a whole number from ${least} to ${most}`)
+    if (!Number.isInteger(value) || (value as number) < minimum || (value as number) > maximum) {
+      throw this.invalid(name, `must be a whole number from ${minimum} to ${maximum}`)
     }
     return value as number
   }
 
   oneOf<T extends string>(name: string, values: readonly T[]): T {
     const value = this.required(name)
-    const known = values.find((candidate) => candidate === value)
-    if (known === undefined) throw this.invalid(name, `must be ${values.join(' or ')}`)
-    return known
+    const match = values.find((candidate) => candidate === value)
+    if (match === undefined) throw this.invalid(name, `must be ${values.join(' or ')}`)
+    return match
   }
 }

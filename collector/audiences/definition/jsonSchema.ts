@@ -90,11 +90,11 @@ function leavesOfField(field: Field) {
   }
   const exact = field.values ? { enum: field.values } : value
   const leaf = (some: readonly string[], compared: object) => {
-    const known = ops.filter((op) => some.includes(op))
-    if (known.length === 0) return []
+    const commonOps = ops.filter((op) => some.includes(op))
+    if (commonOps.length === 0) return []
     return [
       {
-        ...strictObject({ field: { const: field.name }, op: { enum: known }, value: compared }),
+        ...strictObject({ field: { const: field.name }, op: { enum: commonOps }, value: compared }),
         description: field.description,
       },
     ]

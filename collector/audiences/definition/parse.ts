@@ -15,8 +15,8 @@ const root = '/definition'
  * Checks a definition. Throws 400 "invalid_parameter" with the JSON pointer of the fault. references.ts looks
  * up the pixels and audiences that it names.
  */
-export function parseDefinition(given: unknown): Parsed {
-  const members = new Members(given, root, ['entity', 'include', 'exclude', 'limit'])
+export function parseDefinition(value: unknown): Parsed {
+  const members = new Members(value, root, ['entity', 'include', 'exclude', 'limit'])
   const entity = members.oneOf('entity', entities)
   const leaves: Leaf[] = []
   const include = readTree(members.required('include'), `${root}/include`, 1, leaves)
@@ -36,10 +36,10 @@ export function parseDefinition(given: unknown): Parsed {
 
 const branches = ['all', 'any', 'not'] as const
 
-function readTree(given: unknown, pointer: string, depth: number, leaves: Leaf[]): Tree {
+function readTree(value: unknown, pointer: string, depth: number, leaves: Leaf[]): Tree {
   if (depth > depthMax) throw invalidAt(pointer, `must be nested at most ${depthMax} levels deep`)
-  if (!isObject(given)) throw invalidAt(pointer, 'must be an object')
-  const [name, ...others] = Object.keys(given)
+  if (!isObject(value)) throw invalidAt(pointer, 'must be an object')
+  const [name, ...others] = Object.keys(value)
   if (name === undefined || others.length > 0) {
     throw invalidAt(
       pointer,
@@ -48,14 +48,14 @@ function readTree(given: unknown, pointer: string, depth: number, leaves: Leaf[]
   }
   const branch = branches.find((candidate) => candidate === name)
   if (branch === undefined) {
-    const leaf = readLeaf(name, given[name], pointer)
+    const leaf = readLeaf(name, value[name], pointer)
     if (leaves.push(leaf) > leavesMax) throw tooMany(pointer)
     return { leaf: leaves.length - 1 }
   }
   const inside = (child: unknown, place: string) =>
     readTree(child, `${pointer}/${place}`, depth + 1, leaves)
-  if (branch === 'not') return { not: inside(given.not, 'not') }
-  const children = given[branch]
+  if (branch === 'not') return { not: inside(value.not, 'not') }
+  const children = value[branch]
   if (!Array.isArray(children) || children.length === 0) {
     throw invalidAt(`${pointer}/${branch}`, 'must be an array of at least one node')
   }

@@ -27,19 +27,19 @@ const topicsMax = 25
 const topicCharsMax = 100
 
 /** Reads the leaf `name` of the node at `pointer`. Throws 400 with the JSON pointer of the fault. */
-export function readLeaf(name: string, given: unknown, pointer: string): Leaf {
+export function readLeaf(name: string, node: unknown, pointer: string): Leaf {
   const place = `${pointer}/${name}`
   switch (name) {
     case 'profile':
-      return readProfileLeaf(given, place)
+      return readProfileLeaf(node, place)
     case 'event':
-      return readEventLeaf(given, place)
+      return readEventLeaf(node, place)
     case 'audience':
-      return readAudienceLeaf(given, place)
+      return readAudienceLeaf(node, place)
     case 'intent':
-      return readIntentLeaf(given, place)
+      return readIntentLeaf(node, place)
     case 'list':
-      return readListLeaf(given, place)
+      return readListLeaf(node, place)
     default:
       throw invalidAt(
         pointer,
@@ -48,8 +48,8 @@ export function readLeaf(name: string, given: unknown, pointer: string): Leaf {
   }
 }
 
-function readProfileLeaf(given: unknown, pointer: string): ProfileLeaf {
-  const members = new Members(given, pointer, ['field', 'op', 'value'])
+function readProfileLeaf(node: unknown, pointer: string): ProfileLeaf {
+  const members = new Members(node, pointer, ['field', 'op', 'value'])
   const name = members.text('field', 100)
   const field = fieldNamed(name)
   if (!field || !isProfileField(field))
@@ -70,13 +70,13 @@ function readProfileLeaf(given: unknown, pointer: string): ProfileLeaf {
       readFilterOf({ field: name, op: comparison, value: text }, everyTier),
     )
   }
-  const list = (least: number, most: number): unknown[] => {
-    if (Array.isArray(value) && value.length >= least && value.length <= most) return value
+  const list = (minimum: number, maximum: number): unknown[] => {
+    if (Array.isArray(value) && value.length >= minimum && value.length <= maximum) return value
     throw invalidAt(
       place,
-      least === most
-        ? `must be an array of ${most} values`
-        : `must be an array of ${least} to ${most} values`,
+      minimum === maximum
+        ? `must be an array of ${maximum} values`
+        : `must be an array of ${minimum} to ${maximum} values`,
     )
   }
   const conditions = (): readonly ProfileCondition[] => {
@@ -85,8 +85,8 @@ function readProfileLeaf(given: unknown, pointer: string): ProfileLeaf {
         if (typeof value !== 'boolean') throw invalidAt(place, 'must be a boolean')
         return [{ name, isSet: value }]
       case 'between': {
-        const [least, greatest] = list(2, 2)
-        return [compare('gte', least, `${place}/0`), compare('lte', greatest, `${place}/1`)]
+        const [lowest, highest] = list(2, 2)
+        return [compare('gte', lowest, `${place}/0`), compare('lte', highest, `${place}/1`)]
       }
       case 'in': {
         const [first, ...others] = list(1, valuesMax).map((one, index) =>
@@ -101,8 +101,8 @@ function readProfileLeaf(given: unknown, pointer: string): ProfileLeaf {
   return { kind: 'profile', pointer, field: name, conditions: conditions() }
 }
 
-function readEventLeaf(given: unknown, pointer: string): EventLeaf {
-  const members = new Members(given, pointer, [
+function readEventLeaf(node: unknown, pointer: string): EventLeaf {
+  const members = new Members(node, pointer, [
     'event_type',
     'filter',
     'at_least',
@@ -149,8 +149,8 @@ function readEventLeaf(given: unknown, pointer: string): EventLeaf {
 }
 
 /** Reads an intent leaf; leafTopics.ts checks that its topics exist. */
-function readIntentLeaf(given: unknown, pointer: string): IntentLeaf {
-  const members = new Members(given, pointer, ['topics', 'match', 'min_score'])
+function readIntentLeaf(node: unknown, pointer: string): IntentLeaf {
+  const members = new Members(node, pointer, ['topics', 'match', 'min_score'])
   const topics = members.required('topics')
   if (!Array.isArray(topics) || topics.length === 0 || topics.length > topicsMax) {
     throw members.invalid('topics', `must be an array of 1 to ${topicsMax} topics`)
@@ -171,15 +171,15 @@ function readIntentLeaf(given: unknown, pointer: string): IntentLeaf {
   }
 }
 
-function readListLeaf(given: unknown, pointer: string): ListLeaf {
-  const members = new Members(given, pointer, ['list_id'])
+function readListLeaf(node: unknown, pointer: string): ListLeaf {
+  const members = new Members(node, pointer, ['list_id'])
   const listId = members.text('list_id', 100).toLowerCase()
   if (!isUuid(listId)) throw members.invalid('list_id', 'must be a UUID')
   return { kind: 'list', pointer, listId }
 }
 
-function readAudienceLeaf(given: unknown, pointer: string): AudienceLeaf {
-  const members = new Members(given, pointer, ['audience_id'])
+function readAudienceLeaf(node: unknown, pointer: string): AudienceLeaf {
+  const members = new Members(node, pointer, ['audience_id'])
   const audienceId = members.text('audience_id', 100).toLowerCase()
   if (!isUuid(audienceId)) throw members.invalid('audience_id', 'must be a UUID')
   return { kind: 'audience', pointer, audienceId }

@@ -19,8 +19,8 @@ export async function checkReferences(
   { leaves, entity }: Parsed,
 ): Promise<void> {
   const pixels = leaves.filter((leaf): leaf is EventLeaf => leaf.kind === 'event')
-  const known = await pixelsOf(client, owner.projectId, pixels)
-  const unknown = pixels.find(({ pixelId }) => pixelId !== null && !known.has(pixelId))
+  const ownPixels = await pixelsOf(client, owner.projectId, pixels)
+  const unknown = pixels.find(({ pixelId }) => pixelId !== null && !ownPixels.has(pixelId))
   if (unknown)
     throw invalidAt(`${unknown.pointer}/pixel_id`, 'no pixel of this project has this id')
 
@@ -35,11 +35,11 @@ export async function checkReferences(
   const used = await audiencesOf(client, owner, audiences)
   for (const { audienceId, pointer } of audiences) {
     const place = `${pointer}/audience_id`
-    const found = used.get(audienceId)
-    if (!found) throw invalidAt(place, 'no audience of this project has this id')
-    if (found.entity !== entity)
-      throw invalidAt(place, `is an audience of ${found.entity}, not of ${entity}`)
-    if (found.is_cycle) throw invalidAt(place, 'must not make the audience use itself')
+    const audience = used.get(audienceId)
+    if (!audience) throw invalidAt(place, 'no audience of this project has this id')
+    if (audience.entity !== entity)
+      throw invalidAt(place, `is an audience of ${audience.entity}, not of ${entity}`)
+    if (audience.is_cycle) throw invalidAt(place, 'must not make the audience use itself')
   }
 }
 
@@ -48,11 +48,11 @@ async function pixelsOf(
   projectId: string,
   leaves: readonly EventLeaf[],
 ): Promise<ReadonlySet<string>> {
-  const asked = leaves.map(({ pixelId }) => pixelId).filter((id) => id !== null)
-  if (asked.length === 0) return new Set()
+  const pixelIds = leaves.map(({ pixelId }) => pixelId).filter((id) => id !== null)
+  if (pixelIds.length === 0) return new Set()
   const { rows } = await client.query<{ pixel_id: string }>(
     'SELECT pixel_id FROM pixels WHERE project_id = $1 AND pixel_id = ANY($2)',
-    [projectId, asked],
+    [projectId, pixelIds],
   )
   return new Set(rows.map(({ pixel_id }) => pixel_id))
 }

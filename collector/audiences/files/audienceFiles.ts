@@ -9,7 +9,7 @@ export const formats = ['csv', 'ndjson', 'parquet'] as const
 /** The format of a file. `csv` has escaped formulas, `csv_unescaped` texts as they are. */
 export type FileFormat = (typeof formats)[number] | 'csv_unescaped'
 
-export interface Part {
+export interface FilePart {
   readonly name: string
   readonly rows: number
   readonly bytes: number
@@ -21,7 +21,7 @@ export interface AudienceFile {
   build_id: string
   format: FileFormat
   status: 'pending' | 'unloading' | 'ready' | 'failed' | 'expired'
-  parts: Part[]
+  parts: FilePart[]
   expires_at: Date | null
   /** Whether one of its people may have been hidden since the verification. */
   is_doubtful: boolean

@@ -29,11 +29,11 @@ export function openS3Store(settings: S3Settings): FileStore {
       let next: string | undefined
       // A listing has at most as many objects as one request can delete.
       do {
-        const found = await client.send(
+        const listing = await client.send(
           new ListObjectsV2Command({ ...all, ContinuationToken: next }),
         )
-        next = found.NextContinuationToken
-        const keys = (found.Contents ?? []).map(({ Key }) => Key!)
+        next = listing.NextContinuationToken
+        const keys = (listing.Contents ?? []).map(({ Key }) => Key!)
         if (keys.length > 0) await deleteObjects(client, bucket, keys)
       } while (next)
     },

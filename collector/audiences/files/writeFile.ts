@@ -6,7 +6,7 @@ import { erasedHems } from '../../events/query/profiles/suppressedPeople.ts'
 import type { ClickHouse, NamedFormat } from '../../platform/clickhouse/client.ts'
 import { type Lease, withLease } from '../../platform/postgres/lease.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import type { FileFormat, Part } from './audienceFiles.ts'
+import type { FileFormat, FilePart } from './audienceFiles.ts'
 import type { FileStore } from './fileStore.ts'
 import { partQuery, type ShownMembers, shownQuery } from './rowsQuery.ts'
 import { RowsDiffer, saveStream } from './saveStream.ts'
@@ -39,7 +39,7 @@ interface Task {
   entity: 'people' | 'companies'
   organization_id: string
   count: number
-  parts: Part[]
+  parts: FilePart[]
   /** The fingerprint of the members in `parts` (shownQuery). */
   fingerprint: string | null
 }
@@ -182,7 +182,7 @@ async function writePart(
   members: ShownMembers,
   index: number,
   signal: AbortSignal,
-): Promise<Part> {
+): Promise<FilePart> {
   const { store, temporaryDirectory } = deps
   const clickhouse = clickhouseOf(deps, organization_id)
   const name = `part-${String(index + 1).padStart(4, '0')}.${format.replace('_unescaped', '')}`

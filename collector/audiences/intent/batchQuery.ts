@@ -7,19 +7,19 @@ import { peopleInterest } from '../signals/interestQuery.ts'
 import { topicsColumn } from './topicQuery.ts'
 
 /** The requested hems, as a table. */
-const askedHems = 'asked_hems'
+const requestedHems = 'asked_hems'
 
 /**
  * Selects, for each of `hems` whose person has interests: `hem`, and `topics` as JSON, the strongest first.
  */
 export function batchQuery(plan: InterestPlan, hems: readonly string[]): ListQuery {
   const { bind, params } = bindings()
-  const asked = `SELECT value AS hem, ${hemAsNumber('value')} AS hem_number FROM ${askedHems}`
+  const requested = `SELECT value AS hem, ${hemAsNumber('value')} AS hem_number FROM ${requestedHems}`
   // Materialized once, because several parts look up signals by it.
   const held = 'SELECT arrayJoin(held_hems) AS hem_number'
-  const sql = `WITH (SELECT groupUniqArrayArray(${hemsOfPerson('hem_number')}) FROM (${asked})) AS held_hems
+  const sql = `WITH (SELECT groupUniqArrayArray(${hemsOfPerson('hem_number')}) FROM (${requested})) AS held_hems
 SELECT hem, topics
-FROM (SELECT hem, ${personOf('hem_number')} AS member FROM (${asked})) AS asked
+FROM (SELECT hem, ${personOf('hem_number')} AS member FROM (${requested})) AS asked
 INNER JOIN (
 SELECT member, ${topicsColumn} AS topics
 FROM (
@@ -27,5 +27,5 @@ ${peopleInterest(plan, bind, held)}
 )
 GROUP BY member
 ) AS found ON asked.member = found.member`
-  return { sql, params, lists: { [askedHems]: hems } }
+  return { sql, params, lists: { [requestedHems]: hems } }
 }

@@ -153,7 +153,9 @@ async function readMatches(
   items: readonly Item[],
 ) {
   const interest = await readInterest(queryExecutor, plan, hemsOf(items))
-  const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && interest.has(asked))
+  const matched = items.filter(
+    ({ hemOrError: asked }) => !(asked instanceof ApiError) && interest.has(asked),
+  )
   return { interest, matched }
 }
 
@@ -177,7 +179,7 @@ const resultsOf = (
   items: readonly Item[],
   found: ReadonlyMap<string, TopicRow['topics']>,
 ): string[] =>
-  items.map(({ index, id, asked }) => {
+  items.map(({ index, id, hemOrError: asked }) => {
     if (asked instanceof ApiError) return JSON.stringify({ id, error: itemErrorOf(index, asked) })
     const topics = found.get(asked)
     return JSON.stringify({ id, matched: topics !== undefined, topics: topics ?? [] })

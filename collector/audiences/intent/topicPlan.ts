@@ -38,7 +38,7 @@ export interface TopicPlan extends InterestPlan {
 }
 
 /** The start of the next page: a record, the request that it belongs to, and that request's day. */
-export interface TopicPlace {
+export interface TopicPosition {
   /** Hash of the request. */
   readonly question: string
   readonly day: number
@@ -64,7 +64,7 @@ export interface TopicBody {
 interface TopicDeps {
   readonly postgres: Postgres
   readonly clickhouse: ClickHouse
-  readonly cursors: ListCursors<TopicPlace>
+  readonly cursors: ListCursors<TopicPosition>
   readonly nowMs: number
 }
 
@@ -126,7 +126,7 @@ export const placeAfter = (
   { entity, today, buildId }: TopicPlan,
   body: TopicBody,
   { score, member }: { score: number; member: string },
-): TopicPlace => ({
+): TopicPosition => ({
   question: topicQuestion(entity, body),
   day: today,
   build: buildId,
@@ -150,11 +150,11 @@ export function topicQuestion(entity: Entity, body: TopicBody): string {
 }
 
 /** Like definitions of audiences, filters cannot name single people: a batch looks up these. */
-function readFilters(given: NonNullable<TopicBody['filter']>, entity: Entity): readonly Filter[] {
+function readFilters(input: NonNullable<TopicBody['filter']>, entity: Entity): readonly Filter[] {
   const filters =
     entity === 'people'
-      ? readProfileFilters(given, personFields, 'person')
-      : readProfileFilters(given, companyFields, 'company')
+      ? readProfileFilters(input, personFields, 'person')
+      : readProfileFilters(input, companyFields, 'company')
   const identifying = filters.find(({ field }) => field && isIdentifying(field))
   if (identifying?.field) {
     throw invalidParameter(

@@ -31,8 +31,8 @@ export const topicsColumn =
 /** Selects a page of the interested members, highest score first, and one more, which shows that there are more. */
 export function topicQuery(plan: TopicPlan): Query {
   const { bind, params } = bindings()
-  const found = interestedMembers(plan, bind)
-  const sql = `${selectFrom(plan, found)}
+  const members = interestedMembers(plan, bind)
+  const sql = `${selectFrom(plan, members)}
 ${after(plan, bind)}
 ORDER BY best DESC, found.member
 LIMIT ${bind('UInt32', plan.limit + 1)}`
@@ -42,17 +42,17 @@ LIMIT ${bind('UInt32', plan.limit + 1)}`
 /** Selects up to `limit` of the interested members in the order of a hash with this salt, each with their total number. */
 export function previewQuery(plan: TopicPlan, salt: string): Query {
   const { bind, params } = bindings()
-  const found = interestedMembers(plan, bind)
-  const sql = `${selectFrom(plan, found, ', count() OVER () AS total')}
+  const members = interestedMembers(plan, bind)
+  const sql = `${selectFrom(plan, members, ', count() OVER () AS total')}
 ORDER BY sipHash64(found.member, ${bind('String', salt)}), found.member
 LIMIT ${bind('UInt32', plan.limit)}`
   return { sql, params }
 }
 
-const selectFrom = ({ entity }: TopicPlan, found: string, more = '') =>
+const selectFrom = ({ entity }: TopicPlan, members: string, more = '') =>
   `SELECT ${entity === 'people' ? numberAsHem('found.member') : 'found.member'} AS member, best AS score, topics${more}
 FROM (
-${found}
+${members}
 ) AS found`
 
 /** Returns the condition of the members after the previous page; empty on the first. */

@@ -26,8 +26,8 @@ import {
   placeAfter,
   readTopicPlan,
   type TopicBody,
-  type TopicPlace,
   type TopicPlan,
+  type TopicPosition,
   topicQuestion,
 } from './topicPlan.ts'
 import { type PreviewRow, previewQuery, type TopicRow, topicQuery } from './topicQuery.ts'
@@ -47,7 +47,7 @@ export const topicRoutes =
   (deps: IntentDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { allowance, postgres, billing, openQueryExecutor, now } = deps
-    const cursors = deps.cursors<TopicPlace>('intent_topics')
+    const cursors = deps.cursors<TopicPosition>('intent_topics')
 
     /** Opens the reader and reads the plan of a request. */
     const open = async (
@@ -67,14 +67,14 @@ export const topicRoutes =
         [`/api/v1/intent/${entity}/multi`, multiBodyOf[entity], multiPreviewBodyOf[entity]],
       ] as const) {
         const isMulti = path.endsWith('/multi')
-        const asked = isMulti ? 'several topics' : 'a topic'
+        const topicsText = isMulti ? 'several topics' : 'a topic'
         const name = `${entity === 'people' ? 'People' : 'Companies'}${isMulti ? 'ByTopics' : 'ByTopic'}`
         const whom =
           entity === 'people' ? 'Each person is one record, regardless of their addresses.' : ''
         const schema = {
           tags,
           operationId: `find${name}`,
-          summary: `Find ${entity} interested in ${asked}`,
+          summary: `Find ${entity} interested in ${topicsText}`,
           description: `Returns records with the highest score first. Charged on the meter intent for each record of the page. ${whom} Filters cannot use fields that identify single people. A dry run takes one of the day’s free answers.`,
           body,
           response: { 200: Bytes(Type.Union([pageOf[entity], DryRunResult])) },
@@ -124,7 +124,7 @@ export const topicRoutes =
             schema: {
               tags,
               operationId: `preview${name}`,
-              summary: `Preview ${entity} interested in ${asked}`,
+              summary: `Preview ${entity} interested in ${topicsText}`,
               description: `Returns at most ${freeRowsMax} masked records and the exact number of all. Never charged, but it takes one of the day’s free answers. The same request shows the same records all day. An audience of fewer than ${namedPeopleMin} people shows no records, only its number.`,
               body: previewBody,
               response: { 200: Bytes(Type.Union([previewOf[entity], DryRunResult])) },
@@ -146,9 +146,9 @@ export const topicRoutes =
             if (body.dry_run) return dryRunAnswer(meter, 0)
             await allowance.takeForRequest(request)
             const salt = freeRowsSalt(now(), [topicQuestion(entity, body)])
-            const found = await queryExecutor.rows<PreviewRow>(previewQuery(plan, salt))
-            const count = Number(found[0]?.total ?? 0)
-            const rows = plan.namesFew ? [] : found
+            const members = await queryExecutor.rows<PreviewRow>(previewQuery(plan, salt))
+            const count = Number(members[0]?.total ?? 0)
+            const rows = plan.namesFew ? [] : members
             const subjects = await readSubjects(
               queryExecutor,
               principal.organizationId,
@@ -166,9 +166,9 @@ export const topicRoutes =
 
 /** Reads the records of a page; `last` is the record before the next page, null on the last page. */
 async function readTopicRows(queryExecutor: QueryExecutor, plan: TopicPlan) {
-  const found = await queryExecutor.rows<TopicRow>(topicQuery(plan))
-  const rows = found.slice(0, plan.limit)
-  return { rows, last: found.length > plan.limit ? rows.at(-1)! : null }
+  const members = await queryExecutor.rows<TopicRow>(topicQuery(plan))
+  const rows = members.slice(0, plan.limit)
+  return { rows, last: members.length > plan.limit ? rows.at(-1)! : null }
 }
 
 const json = 'application/json; charset=utf-8'

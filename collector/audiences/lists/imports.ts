@@ -7,7 +7,7 @@ import { emit } from '../../platform/outbox/outbox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { ImportFile } from './file/importFile.ts'
-import type { Place } from './file/readChunk.ts'
+import type { FilePosition } from './file/readChunk.ts'
 import type { Kind } from './kinds.ts'
 import type { ListImport } from './listSchemas.ts'
 
@@ -43,7 +43,7 @@ export interface PendingImport {
   readonly kind: Kind
   readonly file: ImportFile
   /** The completed part of the file. */
-  readonly at: Place
+  readonly at: FilePosition
   readonly rows: number
 }
 
@@ -56,7 +56,13 @@ export async function storeImport(
     collectorId,
     file,
     begin,
-  }: { importId: string; listId: string; collectorId: string; file: ImportFile; begin: Place },
+  }: {
+    importId: string
+    listId: string
+    collectorId: string
+    file: ImportFile
+    begin: FilePosition
+  },
 ): Promise<void> {
   await client.query(
     `INSERT INTO list_imports (import_id, list_id, collector_id, file, bytes_done, lines_done)
@@ -213,8 +219,8 @@ class ImportUnderWay extends Error {}
 export async function noteProgress(
   client: Queryable,
   importId: string,
-  from: Place,
-  { at, rows }: { at: Place; rows: number },
+  from: FilePosition,
+  { at, rows }: { at: FilePosition; rows: number },
 ): Promise<void> {
   const { rowCount } = await client.query(
     `UPDATE list_imports SET bytes_done = $3, lines_done = $4, rows_done = $5, updated_at = now()

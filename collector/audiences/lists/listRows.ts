@@ -43,14 +43,14 @@ export async function countMembers(
   clickhouse: ClickHouse,
   { listId, kind, notCompleted }: { listId: string; kind: Kind; notCompleted: readonly string[] },
 ): Promise<number> {
-  const [found] = await clickhouse.rows<{ count: number }>({
+  const [row] = await clickhouse.rows<{ count: number }>({
     sql: `SELECT count() AS count FROM (
             SELECT ${columnOf[kind]} AS member FROM list_members
             WHERE list_id = {listId:UUID} AND import_id NOT IN {notCompleted:Array(UUID)} GROUP BY member)
           SETTINGS max_bytes_before_external_group_by = ${256 * 1024 ** 2}`,
     params: { listId, notCompleted },
   })
-  return found!.count
+  return row!.count
 }
 
 /** Returns lines that an import rejected, from the line after `after` on. */

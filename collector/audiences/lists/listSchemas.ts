@@ -178,11 +178,11 @@ export const ItemsQuery = strictObject({ ...project, column })
 export const NewList = strictObject({ ...project, name: Name, kind: Kind, column })
 export const NewItems = strictObject({ ...project, column })
 
-const items = (most: number) =>
+const items = (countMax: number) =>
   Type.Array(Type.Unknown(), {
     minItems: 1,
-    maxItems: most,
-    description: `At most ${most} strings. Invalid items are rejected and do not affect the others.`,
+    maxItems: countMax,
+    description: `At most ${countMax} strings. Invalid items are rejected and do not affect the others.`,
   })
 
 const file = (description: string) => ({ schema: Type.Unsafe<unknown>({ description }) })

@@ -26,9 +26,9 @@ export async function removeItems(
   let removed = 0
   let before = 0
   for (const some of batchesOf(items)) {
-    const found = await removeSome(clickhouse, list, some)
-    removed += found.removed
-    for (const { line, reason } of found.rejected) rejected.push({ line: before + line, reason })
+    const removal = await removeSome(clickhouse, list, some)
+    removed += removal.removed
+    for (const { line, reason } of removal.rejected) rejected.push({ line: before + line, reason })
     before += some.length
   }
   return { removed, not_found: items.length - rejected.length - removed, rejected }
@@ -66,12 +66,12 @@ async function removeSome(
   ]
   const column = columnOf[kind]
   const isNamed = `list_id = {listId:UUID} AND ${column} IN arrayMap(member -> ${readerOf[column]}(member), {members:Array(String)})`
-  const [found] = await clickhouse.rows<{ count: number }>({
+  const [row] = await clickhouse.rows<{ count: number }>({
     sql: `SELECT uniqExact(${column}) AS count FROM list_members
           WHERE ${isNamed} AND import_id NOT IN {notCompleted:Array(UUID)}`,
     params: { listId, members, notCompleted },
   })
-  const removed = found!.count
+  const removed = row!.count
   if (removed > 0) {
     await clickhouse.command({
       sql: `DELETE FROM list_members WHERE ${isNamed} AND import_id NOT IN {notCompleted:Array(UUID)}`,

@@ -27,7 +27,7 @@ import {
 } from './listSchemas.ts'
 import { createList, readList } from './lists.ts'
 import type { ListsDeps } from './listsDeps.ts'
-import { formLimits, readBody, streamTypes, type Told } from './upload/readBody.ts'
+import { formLimits, readBody, streamTypes, type UploadParameters } from './upload/readBody.ts'
 import { type Saved, saveUpload, type Upload } from './upload/saveUpload.ts'
 import { createUploadSlots } from './upload/uploadSlots.ts'
 
@@ -49,8 +49,8 @@ const config = {
 /** Checks the parameters of a file from any place. Throws 400. */
 function readerOf<S extends TSchema>(schema: S) {
   const check = validatorCompiler({ schema, method: 'POST', url: path, httpPart: 'body' })
-  return (told: Told): Static<S> => {
-    const { value, error } = check(told) as { value: Static<S>; error?: Error }
+  return (parameters: UploadParameters): Static<S> => {
+    const { value, error } = check(parameters) as { value: Static<S>; error?: Error }
     if (error) throw error
     return value
   }
@@ -121,8 +121,8 @@ export const uploadRoutes =
       async (request, reply) => {
         const { principal } = request
         const started = await withLongUpload(request, async () => {
-          const { format, told, bytes } = await readBody(request)
-          const { project_id, name, kind, column } = readNewList(told)
+          const { format, parameters, bytes } = await readBody(request)
+          const { project_id, name, kind, column } = readNewList(parameters)
           const { projectId } = await projectFor(
             postgres,
             principal,
@@ -165,8 +165,8 @@ export const uploadRoutes =
       async (request, reply) => {
         const { principal, params } = request
         const started = await withLongUpload(request, async () => {
-          const { format, told, bytes } = await readBody(request)
-          const { project_id, column } = readNewItems(told)
+          const { format, parameters, bytes } = await readBody(request)
+          const { project_id, column } = readNewItems(parameters)
           const scope = await recordScopeOf(principal, project_id)
           const {
             id,

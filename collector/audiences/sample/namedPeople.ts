@@ -10,12 +10,12 @@ export function namedPeople(
   { include, leaves }: Pick<Parsed, 'include' | 'leaves'>,
   sizeOf: (leaf: Parsed['leaves'][number]) => number,
 ): number {
-  const most = (tree: Tree): number => {
+  const peopleMaxOf = (tree: Tree): number => {
     if ('leaf' in tree) return sizeOf(leaves[tree.leaf]!)
     if ('not' in tree) return Number.POSITIVE_INFINITY
     return 'all' in tree
-      ? Math.min(...tree.all.map(most))
-      : tree.any.reduce((sum, one) => sum + most(one), 0)
+      ? Math.min(...tree.all.map(peopleMaxOf))
+      : tree.any.reduce((sum, one) => sum + peopleMaxOf(one), 0)
   }
-  return most(include)
+  return peopleMaxOf(include)
 }

@@ -39,7 +39,7 @@ export async function takeSample(
 ): Promise<Sample> {
   const usedBuilds = await readUsedBuilds(postgres, parsed)
   const isOfIntent = await isPredictive(postgres, parsed, [...usedBuilds.values()])
-  const [found] = await queryExecutor.rows<{ count: number; members: string[] }>(
+  const [answer] = await queryExecutor.rows<{ count: number; members: string[] }>(
     sampleQuery({
       organizationId,
       projectId,
@@ -54,7 +54,7 @@ export async function takeSample(
       salt: freeRowsSalt(nowMs, [projectId, meaningOf(parsed), intentWindowDays]),
     }),
   )
-  const { count, members } = found!
+  const { count, members } = answer!
   const shown = (await namesFew(postgres, parsed, usedBuilds)) ? [] : members
   const rows =
     parsed.entity === 'people'
@@ -81,12 +81,12 @@ async function namesFew(
     [leavesOf(parsed, 'list').map(({ leaf }) => leaf.listId), [...usedBuilds.values()]],
   )
   const sizes = new Map(rows.map(({ id, count }) => [id, count]))
-  const most = namedPeople(parsed, (leaf) => {
+  const peopleMax = namedPeople(parsed, (leaf) => {
     const id =
       leaf.kind === 'list' ? leaf.listId : leaf.kind === 'audience' ? leaf.audienceId : null
     return (id === null ? undefined : sizes.get(id)) ?? Number.POSITIVE_INFINITY
   })
-  return most < namedPeopleMin
+  return peopleMax < namedPeopleMin
 }
 
 type Row = Record<string, unknown>
@@ -99,7 +99,7 @@ async function peopleRows(
   const people = await readPeople(queryExecutor, organizationId, hems, null)
   const nothing = Object.fromEntries(personFields.map(({ name }) => [name, null]))
   return hems.map((hem) => {
-    const known = people.get(hem)
-    return known ? (JSON.parse(known.toString()) as Row) : { ...nothing, hem }
+    const json = people.get(hem)
+    return json ? (JSON.parse(json.toString()) as Row) : { ...nothing, hem }
   })
 }

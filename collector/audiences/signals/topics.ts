@@ -24,8 +24,8 @@ const namedMax = 10
 const vocabularies = new WeakMap<ClickHouse, () => Promise<ReadonlySet<string>>>()
 
 function vocabularyOf(clickhouse: ClickHouse): Promise<ReadonlySet<string>> {
-  const known = vocabularies.get(clickhouse)
-  if (known) return known()
+  const vocabulary = vocabularies.get(clickhouse)
+  if (vocabulary) return vocabulary()
   const read = ttlCache(
     async () => new Set((await readTopics(clickhouse)).map(({ topic }) => topic)),
   )
@@ -50,8 +50,8 @@ export async function findFaultyTopics(
 ): Promise<string | null> {
   const twice = topics.find((topic, index) => topics.indexOf(topic) !== index)
   if (twice !== undefined) return `names ${shown(twice)} twice`
-  const known = await vocabularyOf(clickhouse)
-  const unknown = topics.filter((topic) => !known.has(topic))
+  const vocabulary = await vocabularyOf(clickhouse)
+  const unknown = topics.filter((topic) => !vocabulary.has(topic))
   if (unknown.length === 0) return null
   const more = unknown.length > namedMax ? ` and ${unknown.length - namedMax} more` : ''
   return `there is no topic ${unknown.slice(0, namedMax).map(shown).join(', ')}${more}; GET /api/v1/taxonomy/topics lists them`

@@ -9,6 +9,7 @@ import {
   publicField,
   tiers,
 } from '../../../schemas/fields.ts'
+import { catalogAccess } from '../../api/access/recordAccess.ts'
 import { Choice, strictObject } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { FieldDescription } from '../../api/http/rowSchemas.ts'
@@ -36,13 +37,7 @@ const catalogField = (field: Field) => ({
 })
 
 const config = {
-  access: {
-    to: 'key',
-    projectKeys: 'as organization',
-    keyRole: 'read',
-    limit: 'data',
-    members: true,
-  },
+  access: catalogAccess,
 } as const
 
 /** GET /api/v1/field-catalog and …/{name}: every field of any tier, with its description. Never billed. */

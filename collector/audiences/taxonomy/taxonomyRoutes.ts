@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type Taxonomy, taxonomies } from '../../../schemas/taxonomies.ts'
+import { catalogAccess } from '../../api/access/recordAccess.ts'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
@@ -25,13 +26,7 @@ const Term = Type.Object(
 )
 
 const config = {
-  access: {
-    to: 'key',
-    projectKeys: 'as organization',
-    keyRole: 'read',
-    limit: 'data',
-    members: true,
-  },
+  access: catalogAccess,
 } as const
 const tags = ['Taxonomy']
 

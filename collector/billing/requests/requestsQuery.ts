@@ -18,7 +18,7 @@ export interface RequestFilters {
 }
 
 /** The place of a row in a list: newest first. */
-export type Place = readonly [atMs: number, requestId: string]
+export type RequestPosition = readonly [atMs: number, requestId: string]
 
 /** Kind of caller: a key, a member, or a viewer with a share link. */
 export type CallerKind = 'key' | 'member' | 'share'
@@ -45,7 +45,7 @@ const columns = `request_id, toUnixTimestamp64Milli(at) AS at_ms, project_id, ca
 /** Returns a page of the log, and one more row if there are more. */
 export const loggedQuery = (
   filters: RequestFilters,
-  after: Place | null,
+  after: RequestPosition | null,
   limit: number,
 ): Query => ({
   sql: `
@@ -126,7 +126,7 @@ export async function readCharges(
   postgres: Postgres,
   { scope, callerId, requestId, startMs, endMs }: RequestFilters,
   meter: Meter | null,
-  after: Place | null,
+  after: RequestPosition | null,
   limit: number,
 ): Promise<RequestCharge[]> {
   const { rows } = await postgres.query<RequestCharge>(

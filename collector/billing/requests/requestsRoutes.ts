@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { RecordScopeOf } from '../../api/access/policy.ts'
 import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
+import { access } from '../../api/access/recordAccess.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
@@ -16,10 +17,10 @@ import {
   type LoggedRequest,
   loggedNamedQuery,
   loggedQuery,
-  type Place,
   type RequestCharge,
   type RequestCost,
   type RequestFilters,
+  type RequestPosition,
   readCallerNames,
   readCharges,
   readChargesOf,
@@ -46,19 +47,13 @@ export const requestsRoutes =
     now,
   }: RequestsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const places = cursors<Place>('requests')
+    const places = cursors<RequestPosition>('requests')
     app.get(
       '/api/v1/requests',
       {
         schema: describeRequests,
         config: {
-          access: {
-            to: 'key',
-            projectKeys: 'own project',
-            keyRole: 'read',
-            limit: 'data',
-            members: true,
-          },
+          access,
         },
       },
       async ({ principal, query }, reply) => {
@@ -89,17 +84,17 @@ export const requestsRoutes =
         )
         const loggedOf = byId(logged)
 
-        const found = isByCharge ? charges : logged
+        const rows = isByCharge ? charges : logged
         const names = await readCallerNames(postgres, filters, [
-          ...new Set(found.map(({ caller_id }) => caller_id)),
+          ...new Set(rows.map(({ caller_id }) => caller_id)),
         ])
-        const page = found.slice(0, limit)
+        const page = rows.slice(0, limit)
         const last = page.at(-1)
         return {
           requests: page.map((one) =>
             publicRequest(one, loggedOf.get(one.request_id), costOf.get(one.request_id), names),
           ),
-          ...(found.length > limit && {
+          ...(rows.length > limit && {
             next_cursor: places.write(scope.organizationId, [last!.at_ms, last!.request_id]),
           }),
         }

@@ -64,9 +64,9 @@ async function readContacts(
   organizationId: string,
   plan: ContactPlan,
 ) {
-  const found = await queryExecutor.rows<ContactRow>(contactQuery(plan, organizationId))
-  const page = found.slice(0, plan.limit)
-  const hasMore = found.length > plan.limit
+  const rows = await queryExecutor.rows<ContactRow>(contactQuery(plan, organizationId))
+  const page = rows.slice(0, plan.limit)
+  const hasMore = rows.length > plan.limit
   const hems = page.map(({ hem_text }) => hem_text)
   const people = await readPeople(queryExecutor, organizationId, hems, plan.fields)
   return {

@@ -132,36 +132,36 @@ export function readNarrowestScope(request: LegacyRequest): RequestedScope {
 
 /** Returns the scope for routes that require one, or a campaign. Throws 400 without one. */
 export function readOneScope(request: LegacyRequest): RequestedScope {
-  const asked = readNarrowestScope(request)
-  if (Object.values(asked).every((id) => id === undefined)) {
+  const requestedScope = readNarrowestScope(request)
+  if (Object.values(requestedScope).every((id) => id === undefined)) {
     throw invalidParameter(
       'organization_id',
       'is required: give one of pixel_id, project_id and organization_id',
     )
   }
-  return asked
+  return requestedScope
 }
 
 /**
  * Returns the window of a request, which must contain both ends in the same form. Throws 400 that names the
  * parameter.
  */
-export function readWholeWindow(given: WindowParameters, includesEnd: boolean): Window {
-  const inTimes = given.start_time !== undefined || given.end_time !== undefined
-  const inMilliseconds = given.start_ms !== undefined || given.end_ms !== undefined
+export function readWholeWindow(parameters: WindowParameters, includesEnd: boolean): Window {
+  const inTimes = parameters.start_time !== undefined || parameters.end_time !== undefined
+  const inMilliseconds = parameters.start_ms !== undefined || parameters.end_ms !== undefined
   if (inTimes && inMilliseconds) {
-    const parameter = given.start_time === undefined ? 'end_time' : 'start_time'
+    const parameter = parameters.start_time === undefined ? 'end_time' : 'start_time'
     throw invalidParameter(parameter, 'cannot be combined with start_ms and end_ms')
   }
   const missing = (
     inTimes ? (['start_time', 'end_time'] as const) : (['start_ms', 'end_ms'] as const)
-  ).find((name) => given[name] === undefined)
+  ).find((name) => parameters[name] === undefined)
   if (missing)
     throw invalidParameter(
       missing,
       'is required: give start_ms and end_ms, or start_time and end_time',
     )
-  return readWindow(given, 0, includesEnd)
+  return readWindow(parameters, 0, includesEnd)
 }
 
 const hourMs = 3_600_000

@@ -105,8 +105,8 @@ export const legacyRoutes =
           const by = { effort: 'page', signal, window } as const
           const queryExecutor = deps.openQueryExecutor(principal, by)
           const plan = await nameProjects(queryExecutor, { ...draftPlan, window })
-          const { rows: found, hashes } = await readRowsFor(admitted, queryExecutor, plan)
-          const rows = found.slice(0, plan.limit)
+          const { rows: page, hashes } = await readRowsFor(admitted, queryExecutor, plan)
+          const rows = page.slice(0, plan.limit)
           const records = rows.length
           const meter = isSelected
             ? meterOf(named)
@@ -127,7 +127,7 @@ export const legacyRoutes =
             end_ms: window.endMs - (version.includesEnd ? 1 : 0),
             offset: plan.offset,
             limit: plan.limit,
-            has_more: found.length > plan.limit,
+            has_more: page.length > plan.limit,
             request_id: request.id,
           }
           reply.type(contentTypeOf('json'))
@@ -205,9 +205,9 @@ async function readRowsFor(
   const { rows, hashes } = await readUnchanged(
     () => readEventRecords(queryExecutor, plan),
     async (expected) => {
-      const found = await readRows(queryExecutor, { ...plan, expected })
-      requireExpected(expected, found.length)
-      return found
+      const eventRows = await readRows(queryExecutor, { ...plan, expected })
+      requireExpected(expected, eventRows.length)
+      return eventRows
     },
   )
   return { rows, hashes: () => hashes.slice(0, plan.limit) }

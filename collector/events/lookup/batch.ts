@@ -18,7 +18,7 @@ export async function* resultsOf(
   let length = 0
   let records = 0
   for (const item of items) {
-    const { index, id, asked } = item
+    const { index, id, hemOrError: asked } = item
     const named = `${index === 0 ? '' : ','}{"index":${index},"id":${JSON.stringify(id)}`
     const person = asked instanceof ApiError ? undefined : people.get(asked)
     const result = person
@@ -37,5 +37,5 @@ export async function* resultsOf(
 
 const closing = Buffer.from('}')
 
-const errorOf = ({ index, asked }: Item): string =>
+const errorOf = ({ index, hemOrError: asked }: Item): string =>
   asked instanceof ApiError ? `,"error":${JSON.stringify(itemErrorOf(index, asked))}` : ''

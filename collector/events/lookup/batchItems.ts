@@ -12,7 +12,7 @@ export interface Item {
   readonly index: number
   /** The caller's name of the item, which may be empty or repeated; null without one. */
   readonly id: string | null
-  readonly asked: string | ApiError
+  readonly hemOrError: string | ApiError
 }
 
 /** Reads the items of a batch one by one: an invalid item does not affect the others. */
@@ -21,27 +21,27 @@ export const readItems = (
   { requiresId }: { requiresId: boolean },
 ): Item[] => items.map((item, index) => ({ index, ...readItem(item, requiresId) }))
 
-function readItem(item: unknown, requiresId: boolean): Pick<Item, 'id' | 'asked'> {
+function readItem(item: unknown, requiresId: boolean): Pick<Item, 'id' | 'hemOrError'> {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-    return { id: null, asked: invalidParameter('items', 'an item must be an object') }
+    return { id: null, hemOrError: invalidParameter('items', 'an item must be an object') }
   }
   const { id, hem, email, ...others } = item as Record<string, unknown>
   const isIdGood = typeof id === 'string' && id.length <= idLengthMax
   const [other] = Object.keys(others)
-  const asked =
+  const hemOrError =
     (id !== undefined || requiresId) && !isIdGood
       ? invalidParameter('id', `must be a string of at most ${idLengthMax} characters`)
       : other !== undefined
         ? invalidParameter(other.slice(0, parameterCharsMax), 'is not a field of an item')
         : hemOfNamedPerson({ hem, email })
-  return { id: isIdGood ? id : null, asked }
+  return { id: isIdGood ? id : null, hemOrError }
 }
 
 /** Returns the number of items that name a person, which is the maximum number of matches. */
 export const countAskable = (items: readonly Item[]): number =>
-  items.filter(({ asked }) => !(asked instanceof ApiError)).length
+  items.filter(({ hemOrError }) => !(hemOrError instanceof ApiError)).length
 
 /** Returns the hems of all items that name a person, without duplicates. */
 export const hemsOf = (items: readonly Item[]): string[] => [
-  ...new Set(items.flatMap(({ asked }) => (asked instanceof ApiError ? [] : asked))),
+  ...new Set(items.flatMap(({ hemOrError }) => (hemOrError instanceof ApiError ? [] : hemOrError))),
 ]

@@ -58,10 +58,9 @@ const usage = { meter: 'lookup', projectId: null, recordsMax: 1 } as const
 
 /** Returns the one given key. Throws 400 that names the fault. */
 function readCompanyKey({ ip, domain, email }: Static<typeof CompanyQuery>): CompanyKey {
-  const given = Object.entries({ ip, domain, email }).filter(([, value]) => value !== undefined)
-  if (given.length === 0) throw invalidParameter('ip', 'is required: give ip, domain or email')
-  if (given.length > 1)
-    throw invalidParameter(given[1]![0], `cannot be combined with ${given[0]![0]}`)
+  const keys = Object.entries({ ip, domain, email }).filter(([, value]) => value !== undefined)
+  if (keys.length === 0) throw invalidParameter('ip', 'is required: give ip, domain or email')
+  if (keys.length > 1) throw invalidParameter(keys[1]![0], `cannot be combined with ${keys[0]![0]}`)
   if (ip !== undefined) {
     if (isIP(ip) === 0) throw invalidParameter('ip', 'must be an IPv4 or IPv6 address')
     return { address: ip }

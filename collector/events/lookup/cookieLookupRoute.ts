@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { hem as hemField } from '../../../schemas/fields.ts'
+import { access } from '../../api/access/recordAccess.ts'
 import { chargedMeta } from '../../billing/chargedMeta.ts'
 import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
@@ -21,13 +22,7 @@ export const cookieLookupRoute =
       {
         schema: describeCookie,
         config: {
-          access: {
-            to: 'key',
-            projectKeys: 'own project',
-            keyRole: 'read',
-            limit: 'data',
-            members: true,
-          },
+          access,
           charged: true,
         },
       },
@@ -46,10 +41,10 @@ export const cookieLookupRoute =
         const queryExecutor = deps.openQueryExecutor(principal, { effort: 'page', signal })
         // The graph is used only for browsers with events in this organization.
         const [seen] = await queryExecutor.rows<object>(seenQuery(scope, cookieId))
-        const found = seen
+        const linkRows = seen
           ? await queryExecutor.rows<LinkRow>(linksQuery(scope.organizationId, cookieId))
           : []
-        const links = toLinks(found)
+        const links = toLinks(linkRows)
         const counting = links.find(({ counts }) => counts)
         const records = counting ? 1 : 0
 
@@ -70,13 +65,16 @@ export const cookieLookupRoute =
     )
   }
 
-interface Place {
+interface LookupScope {
   organizationId: string
   projectId: string | null
   pixelId: string | null
 }
 
-const seenQuery = ({ organizationId, projectId, pixelId }: Place, cookieId: string): Query => ({
+const seenQuery = (
+  { organizationId, projectId, pixelId }: LookupScope,
+  cookieId: string,
+): Query => ({
   sql: `
     SELECT 1 AS seen FROM events
     WHERE organization_id = {organization:UUID} AND cookie_id = {cookie:UUID}

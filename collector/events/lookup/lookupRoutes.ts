@@ -97,7 +97,7 @@ export const lookupRoutes =
 
         const people = await read(request, hemsOf(items), fields, admitted.signal)
         const matched = items.filter(
-          ({ asked }) => !(asked instanceof ApiError) && people.has(asked),
+          ({ hemOrError: asked }) => !(asked instanceof ApiError) && people.has(asked),
         )
 
         const { charged, rows } = await settle(admitted, {

@@ -43,7 +43,7 @@ async function readProjects(
   clickhouse: ClickHouse,
   organizationId: string,
 ): Promise<readonly string[]> {
-  const found = await Promise.all(
+  const rows = await Promise.all(
     partsOf(clickhouse, 'events').map(({ shard, table }) =>
       shard.rows<{ project_id: string }>({
         sql: `SELECT project_id FROM ${table} WHERE organization_id = {organizationId:UUID}
@@ -52,7 +52,7 @@ async function readProjects(
       }),
     ),
   )
-  return found.flat().map(({ project_id }) => project_id)
+  return rows.flat().map(({ project_id }) => project_id)
 }
 
 /** Returns the shards that may have events of a scope whose projects are named. */

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { ignoreSettings } from '../../../schemas/ignored.ts'
 import type { Scope } from '../../api/access/policy.ts'
+import { access } from '../../api/access/recordAccess.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { ChargedMeta, chargedMeta } from '../../billing/chargedMeta.ts'
 import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
@@ -122,13 +123,7 @@ export const rejectedRoutes =
         },
         config: {
           charged: true,
-          access: {
-            to: 'key',
-            projectKeys: 'own project',
-            keyRole: 'read',
-            limit: 'data',
-            members: true,
-          },
+          access,
         },
       },
       async (request, reply) => {

@@ -7,6 +7,7 @@ import { Choice, Id, Nullable, strictObject, Timestamp } from '../../api/http/co
 import { conflict, invalidParameter } from '../../api/http/errors.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
+import { access } from '../../identity/privacy/privacyAccess.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
@@ -20,13 +21,6 @@ import {
 } from './windowDeletions.ts'
 
 const path = '/api/v1/event-deletions'
-const access = {
-  to: 'key',
-  projectKeys: 'refused',
-  keyRole: 'admin',
-  limit: 'data',
-  members: true,
-} as const
 
 const what = {
   project_id: Id,
@@ -143,8 +137,8 @@ export const windowDeletionRoutes =
           signal: untilClosed(reply),
           window: deleted,
         })
-        const [found] = await reader.rows<{ events: number }>(deletedCountQuery(deleted))
-        const { events } = found!
+        const [count] = await reader.rows<{ events: number }>(deletedCountQuery(deleted))
+        const { events } = count!
         if (body.dry_run) return { dry_run: true as const, events }
         if (body.events === undefined)
           throw invalidParameter('events', 'is required: send the count of a dry run')

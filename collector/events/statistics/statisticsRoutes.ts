@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { requireOwnProject } from '../../api/access/policy.ts'
+import { access } from '../../api/access/recordAccess.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { nameProjects } from '../query/projects.ts'
 import type { ReadDeps } from '../query/readDeps.ts'
@@ -19,13 +20,7 @@ export const statisticsRoutes =
       {
         schema: describeStatistics,
         config: {
-          access: {
-            to: 'key',
-            projectKeys: 'own project',
-            keyRole: 'read',
-            limit: 'data',
-            members: true,
-          },
+          access,
         },
       },
       async (request, reply) => {

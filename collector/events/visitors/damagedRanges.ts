@@ -67,7 +67,7 @@ export async function hasBrokenParts(
   { scope, window: { startMs, endMs } }: Pick<EventsPlan, 'scope' | 'window'>,
 ): Promise<boolean> {
   const { clickhouse } = queryExecutor
-  const found = await Promise.all(
+  const ranges = await Promise.all(
     partsOfProjects(clickhouse, scope).map(({ shard, table }) =>
       queryExecutor.through(shard).rows<{ parts: number }>({
         sql: `SELECT count() AS parts FROM system.detached_parts
@@ -79,5 +79,5 @@ export async function hasBrokenParts(
       }),
     ),
   )
-  return found.some(([row]) => row!.parts > 0)
+  return ranges.some(([row]) => row!.parts > 0)
 }

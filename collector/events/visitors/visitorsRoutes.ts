@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { eventsAccess } from '../../api/access/recordAccess.ts'
 import { isFile, negotiateFormat } from '../../api/http/negotiateFormat.ts'
 import { plainSerializer } from '../../api/http/serialization.ts'
 import { chargedMeta } from '../../billing/chargedMeta.ts'
@@ -17,13 +18,7 @@ export const visitorsRoutes =
     app.setSerializerCompiler(plainSerializer)
     const shared = {
       config: {
-        access: {
-          to: 'key',
-          projectKeys: 'own project',
-          keyRole: 'read',
-          limit: 'events',
-          members: true,
-        },
+        access: eventsAccess,
         charged: true,
       },
     } as const

@@ -12,7 +12,7 @@ import { readNames } from '../../api/http/nameList.ts'
 import { chunked } from '../../platform/clickhouse/chunked.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { profileOf } from './personSql.ts'
-import { askedHems, memberColumns, peopleQuery } from './profileSql.ts'
+import { memberColumns, peopleQuery, requestedHems } from './profileSql.ts'
 
 /** Fields of a person: the hem and all fields of a profile, in the order of the field table. */
 export const personFields: readonly Field[] = [hem, ...profileFields]
@@ -48,7 +48,7 @@ export async function readPeople(
     {
       sql: peopleQuery(ofProfile),
       params: { organization: organizationId },
-      lists: { [askedHems]: hems },
+      lists: { [requestedHems]: hems },
     },
     { row: `\${hem:Raw}${fields === null ? wholePerson : personOf(fields)}` },
   )

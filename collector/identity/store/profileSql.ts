@@ -40,7 +40,7 @@ export const profileTables = [
 ] as const
 
 /** Returns SQL that selects those of `hemNumbers`, a SELECT of hem_number, that have a profile. */
-export const knownHems = (hemNumbers: string): string =>
+export const hemsWithProfile = (hemNumbers: string): string =>
   `SELECT hem_number FROM ${profileRows} WHERE hem_key IN (SELECT toUInt64(hem_number) FROM (${hemNumbers}))`
 
 /** SQL that counts the rows of people. */
@@ -196,7 +196,7 @@ export const optedOutHems = (organizationId: string): string =>
   `SELECT ${numberAsHem(`arrayJoin(${hemsOfPerson(hemAsNumber('hem'))})`)} AS hem FROM active_opt_outs AS opt_out WHERE opt_out.hem != '' AND organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000'))`
 
 /** The list of hems that peopleQuery reads. */
-export const askedHems = 'asked_hems'
+export const requestedHems = 'asked_hems'
 
 /**
  * Returns the query for people of the list askedHems who have not opted out of `{organization:UUID}`. A person is
@@ -204,7 +204,7 @@ export const askedHems = 'asked_hems'
  * members as memberColumns, or some of their fields as columns.
  */
 export function peopleQuery(fields: readonly Field[] | null): string {
-  const asked = `SELECT value AS hem, ${profileOf(hemAsNumber('value'))} AS _profile_number FROM ${askedHems} WHERE value NOT IN (${optedOutHems('{organization:UUID}')})`
+  const asked = `SELECT value AS hem, ${profileOf(hemAsNumber('value'))} AS _profile_number FROM ${requestedHems} WHERE value NOT IN (${optedOutHems('{organization:UUID}')})`
   const values = fields === null ? null : profileValues(fields)
   const columns =
     fields === null

@@ -8,7 +8,7 @@ import type { ProductRecord, ProductRow } from './products/product.ts'
 import { createCsvReader, createJsonReader, createProductReader, type FileRow } from './rows.ts'
 
 /** A position in a file: the uncompressed bytes and the lines before it; in a Parquet file the rows. */
-export interface Place {
+export interface FilePosition {
   readonly bytes: number
   readonly lines: number
 }
@@ -16,7 +16,7 @@ export interface Place {
 /** Rows that are inserted together. */
 export interface RowChunk {
   rows(): Iterable<FileRow>
-  readonly end: Place
+  readonly end: FilePosition
 }
 
 export interface ChunkOptions extends ColumnOptions {
@@ -30,7 +30,7 @@ export interface ChunkOptions extends ColumnOptions {
 /** Reads the rows of a file from a position. Throws StartError for an unreadable file. */
 export async function* chunksOf(
   source: Source,
-  from: Place,
+  from: FilePosition,
   options: ChunkOptions,
 ): AsyncGenerator<RowChunk> {
   const { header, chunks } = await openChunkReader(source, from, chunkBytes)

@@ -10,7 +10,7 @@ import { ahead } from '../../platform/ahead.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { createSharedClock } from '../../platform/sharedClock.ts'
-import { chunksOf, type Place, type RowChunk } from './chunks.ts'
+import { chunksOf, type FilePosition, type RowChunk } from './chunks.ts'
 import type { ColumnOptions, ImportedRow } from './columns.ts'
 import { type ImportDeps, importedEvent } from './importedEvent.ts'
 import {
@@ -160,7 +160,7 @@ interface Prepared {
   readonly skipped: readonly RejectedRow[]
   /** The number of rows read so far. */
   readonly seq: number
-  readonly end: Place
+  readonly end: FilePosition
 }
 
 async function* prepare(

@@ -44,10 +44,10 @@ GROUP BY hem`,
       days: addressDays,
     },
   })
-  const known = new Map(rows.map(({ hem, addresses }) => [hem, addresses]))
+  const addressesByHem = new Map(rows.map(({ hem, addresses }) => [hem, addresses]))
   return new Map<string, Values | string>(
     ids.map((id): [string, Values | string] => {
-      const addresses = known.get(id)
+      const addresses = addressesByHem.get(id)
       return [id, addresses ? { ip_addresses: addresses.toSorted() } : noAddress]
     }),
   )
@@ -71,8 +71,8 @@ export async function readNetworks(
       (JSON.parse(json.toString()) as { company_domain: string | null }).company_domain ?? '',
     ]),
   )
-  const found = await networksOf(queryExecutor, domains, true)
-  return new Map(ids.map((id) => [id, found.get(id) ?? noNetwork]))
+  const networksById = await networksOf(queryExecutor, domains, true)
+  return new Map(ids.map((id) => [id, networksById.get(id) ?? noNetwork]))
 }
 
 /**
@@ -94,10 +94,12 @@ async function networksOf(
 GROUP BY company_domain`,
     params: { domains: [...new Set(domains.values())].filter(Boolean) },
   })
-  const known = new Map(rows.map(({ company_domain, networks }) => [company_domain, networks]))
+  const networksByDomain = new Map(
+    rows.map(({ company_domain, networks }) => [company_domain, networks]),
+  )
   return new Map<string, Values | string>(
     [...domains].map(([id, domain]): [string, Values | string] => {
-      const networks = known.get(domain)
+      const networks = networksByDomain.get(domain)
       if (!networks) return [id, noNetwork]
       return [id, { networks, ...(named && { company_domain: domain }) }]
     }),

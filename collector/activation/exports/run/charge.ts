@@ -75,9 +75,9 @@ export async function settleUnfinished(
     [requestId, keys],
   )
   if (!rows[0]) return nothing
-  const given = rows[0].keys.map(Number)
-  if (isChunkSent) return { charged: rows[0].charged, keys: new Set(given) }
-  await billing.refundBuildRead({ requestId, organizationId, buildId, keys: given })
+  const chargedKeys = rows[0].keys.map(Number)
+  if (isChunkSent) return { charged: rows[0].charged, keys: new Set(chargedKeys) }
+  await billing.refundBuildRead({ requestId, organizationId, buildId, keys: chargedKeys })
   return nothing
 }
 

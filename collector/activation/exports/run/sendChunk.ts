@@ -74,9 +74,9 @@ function prepare(
   results: Result[],
 ): Ready[] {
   return members.flatMap((member) => {
-    const found = values?.get(member.key) ?? {}
-    if (typeof found === 'string') {
-      results.push(failedResult(member, found, false))
+    const memberValues = values?.get(member.key) ?? {}
+    if (typeof memberValues === 'string') {
+      results.push(failedResult(member, memberValues, false))
       return []
     }
     return [
@@ -84,8 +84,8 @@ function prepare(
         member,
         key: member.key,
         id: member.id,
-        values: found,
-        identity: identityOf(runState, found),
+        values: memberValues,
+        identity: identityOf(runState, memberValues),
       },
     ]
   })

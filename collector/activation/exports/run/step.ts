@@ -102,8 +102,8 @@ const sendingLog = (postgres: Postgres, runState: RunState): SendingLog | undefi
 /** Gives the next records of a stopped run its reason as their outcome. */
 async function refuse(deps: SendDeps, runState: RunState): Promise<Next> {
   const type = destinationTypes[runState.integration.type]
-  const most = Math.max(refusedAtOnce, type.chunkRecords(runState.outputFormat))
-  const members = await readMembers(deps, runState, most)
+  const chunkMax = Math.max(refusedAtOnce, type.chunkRecords(runState.outputFormat))
+  const members = await readMembers(deps, runState, chunkMax)
   if (!members) {
     await endRun(deps.postgres, runState)
     return null

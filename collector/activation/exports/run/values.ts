@@ -21,11 +21,11 @@ export async function readValues(
     { organizationId: runState.organizationId, mode: 'live' },
     { effort: 'page', signal },
   )
-  const found = new Map<number, Values | string>()
+  const valuesByKey = new Map<number, Values | string>()
   const read = readersOf[runState.outputFormat] ?? readFields
   const values = await read(queryExecutor, runState, members)
-  for (const member of members) found.set(member.key, values.get(member.id) ?? {})
-  return found
+  for (const member of members) valuesByKey.set(member.key, values.get(member.id) ?? {})
+  return valuesByKey
 }
 
 type ReadValues = (

@@ -65,9 +65,11 @@ function readRetryAfter(
   { headers, status }: Pick<OutboundResponse, 'headers' | 'status'>,
   nowMs: number,
 ): number | null {
-  const given = headers['retry-after']
-  if (given === undefined) return status === 429 ? unnamedWaitSeconds : null
-  const seconds = /^\d+$/.test(given) ? Number(given) : (Date.parse(given) - nowMs) / 1000
+  const retryAfter = headers['retry-after']
+  if (retryAfter === undefined) return status === 429 ? unnamedWaitSeconds : null
+  const seconds = /^\d+$/.test(retryAfter)
+    ? Number(retryAfter)
+    : (Date.parse(retryAfter) - nowMs) / 1000
   if (Number.isNaN(seconds)) return unnamedWaitSeconds
   return Math.min(Math.max(1, Math.ceil(seconds)), retryAfterSecondsMax)
 }

@@ -131,12 +131,12 @@ async function ask(
   })
   if (answer.status < 400) return answer
   const { code = 0, message = '', is_transient = false, error_user_msg } = errorOf(answer)
-  const told = `Meta answered ${answer.status}: ${error_user_msg ?? message}`.slice(0, 500)
-  if (limitCodes.has(code)) throw new DestinationError('retry', told, limitSeconds)
-  if (is_transient || code === 1 || code === 2) throw new DestinationError('retry', told)
+  const reason = `Meta answered ${answer.status}: ${error_user_msg ?? message}`.slice(0, 500)
+  if (limitCodes.has(code)) throw new DestinationError('retry', reason, limitSeconds)
+  if (is_transient || code === 1 || code === 2) throw new DestinationError('retry', reason)
   const isForbidden = answer.status === 401 || answer.status === 403 || answer.status === 404
-  if (accessCodes.has(code) || isForbidden) throw new DestinationError('needs_action', told)
-  throw new DestinationError('never', told)
+  if (accessCodes.has(code) || isForbidden) throw new DestinationError('needs_action', reason)
+  throw new DestinationError('never', reason)
 }
 
 interface MetaError {

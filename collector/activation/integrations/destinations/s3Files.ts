@@ -208,9 +208,9 @@ function explain(error: unknown): unknown {
   }
   const status = $metadata?.httpStatusCode
   const isSettings = settingsCodes.has(name) || status === 403 || status === 404 || status === 301
-  const told =
+  const reason =
     status === undefined ? 'The store does not answer.' : `The store answered ${status}: ${name}.`
   return isSettings
-    ? new DestinationError('needs_action', `${told} ${message}`.slice(0, 500))
-    : new DestinationError('retry', told)
+    ? new DestinationError('needs_action', `${reason} ${message}`.slice(0, 500))
+    : new DestinationError('retry', reason)
 }

@@ -77,12 +77,12 @@ export const salesforce: DestinationType<typeof settings, typeof secrets> = {
     Phone: 'phone',
     ...(object === 'Lead' && { Company: 'company_name' }),
   }),
-  requiredFields: (given) => [
-    externalIdOf(given),
+  requiredFields: (integrationSettings) => [
+    externalIdOf(integrationSettings),
     'LastName',
-    ...(given.object === 'Lead' ? ['Company'] : []),
+    ...(integrationSettings.object === 'Lead' ? ['Company'] : []),
   ],
-  identityField: (given) => externalIdOf(given),
+  identityField: (integrationSettings) => externalIdOf(integrationSettings),
   rate: { perSecond: 10, burst: 20 },
   removes: true,
   open(context: Context) {
@@ -110,15 +110,19 @@ export const salesforce: DestinationType<typeof settings, typeof secrets> = {
 
 const externalIdOf = ({ external_id_field }: Settings): string => external_id_field ?? 'Email'
 
-async function send(api: Salesforce, given: Settings, chunk: Chunk): Promise<readonly Outcome[]> {
-  const keyField = externalIdOf(given)
+async function send(
+  api: Salesforce,
+  integrationSettings: Settings,
+  chunk: Chunk,
+): Promise<readonly Outcome[]> {
+  const keyField = externalIdOf(integrationSettings)
   const kept = chunk.state as { jobId: string } | null
   const csv = csvOf(sortedByAccount(chunk.records))
   let jobId = kept?.jobId
   if (jobId === undefined || (await api.jobState(jobId)) === 'Open') {
     // A job that was not closed may contain only some of the rows, so it is aborted.
     if (jobId !== undefined) await api.abortJob(jobId)
-    jobId = await api.createJob(given.object ?? 'Contact', keyField)
+    jobId = await api.createJob(integrationSettings.object ?? 'Contact', keyField)
     await chunk.saveState({ jobId })
     await api.upload(jobId, csv)
     await api.closeJob(jobId)

@@ -57,10 +57,10 @@ export async function encodeRows(
   }
   while (start < bytes.length && start < before && rows < rowsMax) {
     if (rows > 0 && rows % rowsOfTurn === 0) await nextTurn()
-    const found = bytes.indexOf(newline, start)
-    if (found === -1 && !isLast) break
-    const lineEnd = found === -1 ? bytes.length : found + 1
-    const whole = bytes.subarray(start, found === -1 ? lineEnd : found)
+    const newlineAt = bytes.indexOf(newline, start)
+    if (newlineAt === -1 && !isLast) break
+    const lineEnd = newlineAt === -1 ? bytes.length : newlineAt + 1
+    const whole = bytes.subarray(start, newlineAt === -1 ? lineEnd : newlineAt)
     let end = lineEnd
     let fault = faultOfLine(whole)
     let text: Buffer = none

@@ -5,7 +5,7 @@ import { encodeRows } from './encodeRows.ts'
 import { type ImportFile, recordBytesMax } from './importFile.ts'
 
 /** A position in a file: bytes and lines before it. */
-export interface Place {
+export interface FilePosition {
   readonly bytes: number
   readonly lines: number
 }
@@ -17,8 +17,8 @@ export interface Chunk {
   readonly bytes: Buffer
   /** Number of rows. */
   readonly rows: number
-  readonly begin: Place
-  readonly end: Place
+  readonly begin: FilePosition
+  readonly end: FilePosition
 }
 
 /** Large enough for an efficient part of ClickHouse, with little memory. */
@@ -34,7 +34,7 @@ const quote = 0x22
 export async function readChunk(
   handle: FileHandle,
   file: ImportFile,
-  begin: Place,
+  begin: FilePosition,
   buffer: Buffer,
 ): Promise<Chunk | null> {
   const bytes = await readWhole(handle, buffer, begin.bytes, file.bytes)
@@ -57,14 +57,14 @@ export async function readChunk(
   return { as: 'rows', bytes: encoded.bytes, rows: encoded.rows, begin, end: place }
 }
 
-function chunkOf(file: ImportFile, begin: Place, bytes: Buffer, as: Chunk['as']): Chunk {
+function chunkOf(file: ImportFile, begin: FilePosition, bytes: Buffer, as: Chunk['as']): Chunk {
   const lines = linesOf(file, begin, bytes)
   const end = { bytes: begin.bytes + bytes.length, lines: begin.lines + lines }
   return { as, bytes, rows: lines, begin, end }
 }
 
 /** Counts lines, including a last line without a line break. */
-const linesOf = (file: ImportFile, begin: Place, bytes: Buffer): number =>
+const linesOf = (file: ImportFile, begin: FilePosition, bytes: Buffer): number =>
   countLines(bytes) +
   (begin.bytes + bytes.length >= file.bytes && bytes.length > 0 && bytes.at(-1) !== newline ? 1 : 0)
 
@@ -75,9 +75,9 @@ async function readWhole(
   end: number,
 ): Promise<Buffer> {
   let length = 0
-  const wanted = Math.min(buffer.length, end - from)
-  while (length < wanted) {
-    const { bytesRead } = await handle.read(buffer, length, wanted - length, from + length)
+  const bytesMax = Math.min(buffer.length, end - from)
+  while (length < bytesMax) {
+    const { bytesRead } = await handle.read(buffer, length, bytesMax - length, from + length)
     if (bytesRead === 0)
       throw new Error(`the uploaded file ends at ${from + length} of ${end} bytes`)
     length += bytesRead
@@ -89,15 +89,15 @@ async function readWhole(
 async function skipLongLine(
   handle: FileHandle,
   file: ImportFile,
-  begin: Place,
+  begin: FilePosition,
   buffer: Buffer,
 ): Promise<Chunk> {
   let at = begin.bytes
   for (;;) {
     const bytes = await readWhole(handle, buffer, at, file.bytes)
-    const found = bytes.indexOf(newline)
-    at += found === -1 ? bytes.length : found + 1
-    if (found !== -1 || at >= file.bytes) break
+    const lineEnd = bytes.indexOf(newline)
+    at += lineEnd === -1 ? bytes.length : lineEnd + 1
+    if (lineEnd !== -1 || at >= file.bytes) break
   }
   const row = await encodeRows(file, Buffer.alloc(recordBytesMax + 1, 'x'), true)
   return {

@@ -1,7 +1,7 @@
 import { hemNumber } from '../../../../schemas/fields.ts'
 import { type Bind, bindings } from '../../../events/query/bind.ts'
 import { isSuppressed, suppressedPeople } from '../../../events/query/profiles/suppressedPeople.ts'
-import { knownHems } from '../../../identity/store/profileSql.ts'
+import { hemsWithProfile } from '../../../identity/store/profileSql.ts'
 import type { ClickHouse, Query } from '../../../platform/clickhouse/client.ts'
 import type { RowCounts } from '../imports.ts'
 import { columnOf, type Kind } from '../kinds.ts'
@@ -30,7 +30,7 @@ export async function countRows(
   rowsAtOnce = rowsAtOnceMax,
 ): Promise<RowCounts> {
   const { importId, listId, total } = counted
-  const [found] = await clickhouse.rows<{ rejected: number; others: number }>({
+  const [counts] = await clickhouse.rows<{ rejected: number; others: number }>({
     sql: `SELECT
             (SELECT count() FROM list_rejected_lines FINAL
              WHERE list_id = {listId:UUID} AND import_id = {importId:UUID}) AS rejected,
@@ -39,7 +39,7 @@ export async function countRows(
                AND import_id NOT IN {notCompleted:Array(UUID)} LIMIT 1)) AS others`,
     params: { importId, listId, notCompleted: counted.notCompleted },
   })
-  const { rejected, others } = found!
+  const { rejected, others } = counts!
   const rows = total - rejected
   const plan: Plan = { ...counted, hasOthers: others > 0 }
   const shares = Math.max(1, Math.ceil(rows / rowsAtOnce))
@@ -99,7 +99,7 @@ type IsKnown = (
 
 /** A person whom a lookup returns: with a profile, and neither opted out nor being erased. */
 const isKnownPerson: IsKnown = (added, { organizationId, erased }, bind) =>
-  `hem_number IN (${knownHems(`SELECT hem_number FROM ${added}`)})
+  `hem_number IN (${hemsWithProfile(`SELECT hem_number FROM ${added}`)})
     AND NOT ${isSuppressed('hem_number', suppressedPeople(organizationId, erased, bind))}`
 
 /**

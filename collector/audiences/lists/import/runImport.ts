@@ -51,9 +51,9 @@ export async function runImport(
     async (lease) => {
       const notCompleted = await readNotCompleted(postgres, [pending.listId])
       const erased = await erasedHems(postgres, pending.organizationId)
-      const found = await countRows(clickhouse, { ...pending, total, notCompleted, erased })
-      await lease.inTransaction((client) => completeImport(client, allowance, pending, found))
-      return found
+      const rowCounts = await countRows(clickhouse, { ...pending, total, notCompleted, erased })
+      await lease.inTransaction((client) => completeImport(client, allowance, pending, rowCounts))
+      return rowCounts
     },
     listWaitMs,
   )

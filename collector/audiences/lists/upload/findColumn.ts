@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer'
 import { invalidParameter, malformed } from '../../../api/http/errors.ts'
 import { type CsvField, fieldOf, readCsvRecord } from '../file/csvRecord.ts'
 import { type ImportFile, recordBytesMax } from '../file/importFile.ts'
-import type { Place } from '../file/readChunk.ts'
+import type { FilePosition } from '../file/readChunk.ts'
 import { isItem, type Kind, usualNames } from '../kinds.ts'
 
 /** The format of a file, without its size, and the start of its rows. */
 export interface Head {
   readonly file: Omit<ImportFile, 'bytes'>
-  readonly begin: Place
+  readonly begin: FilePosition
 }
 
 /** Delimiters of CSV files: the first one in the header is used. */
@@ -20,12 +20,16 @@ const columnsMax = 1_000
 
 /**
  * Finds the column of a file with items of a type, from its beginning, which contains the complete first
- * line. It is the column `asked`, or the one with a default name of the type. A file of one column needs no
+ * line. It is the column `columnName`, or the one with a default name of the type. A file of one column needs no
  * header. Throws 400 "invalid_parameter" for a missing column, and "malformed" for binary data.
  */
 export function findColumn(
   head: Buffer,
-  { format, kind, asked }: { format: ImportFile['format']; kind: Kind; asked: string | undefined },
+  {
+    format,
+    kind,
+    columnName,
+  }: { format: ImportFile['format']; kind: Kind; columnName: string | undefined },
 ): Head {
   const start = hasByteOrderMark(head) ? 3 : 0
   const lineEnd = head.indexOf(0x0a) + 1 || head.length
@@ -39,8 +43,8 @@ export function findColumn(
       'The file has no line break within its first 64 KiB, so it is neither CSV nor NDJSON.',
     )
   }
-  if (format === 'csv') return csvHead(head.subarray(0, lineEnd), start, kind, asked)
-  return jsonHead(columnOfJson(line.toString('utf8'), kind, asked), start)
+  if (format === 'csv') return csvHead(head.subarray(0, lineEnd), start, kind, columnName)
+  return jsonHead(columnOfJson(line.toString('utf8'), kind, columnName), start)
 }
 
 /**
@@ -57,20 +61,20 @@ const jsonHead = (column: string, start: number): Head => ({
 const hasByteOrderMark = (head: Buffer): boolean =>
   head.length >= 3 && head.readUIntBE(0, 3) === 0xefbbbf
 
-function csvHead(line: Buffer, start: number, kind: Kind, asked: string | undefined): Head {
+function csvHead(line: Buffer, start: number, kind: Kind, columnName: string | undefined): Head {
   const delimiter = delimiters.find((sign) => line.includes(sign)) ?? ','
   const names = namesIn(line, start, delimiter)
-  const headOf = (column: string, index: number, begin: Place): Head => ({
+  const headOf = (column: string, index: number, begin: FilePosition): Head => ({
     file: { format: 'csv', column, index, fields: names.length, delimiter },
     begin,
   })
   const afterHeader = { bytes: line.length, lines: 1 }
-  const found = indexOfName(names, asked === undefined ? usualNames[kind] : [asked])
-  if (found !== -1) return headOf(names[found]!, found, afterHeader)
-  if (asked === undefined && names.length === 1 && isItem(kind, names[0]!)) {
+  const columnIndex = indexOfName(names, columnName === undefined ? usualNames[kind] : [columnName])
+  if (columnIndex !== -1) return headOf(names[columnIndex]!, columnIndex, afterHeader)
+  if (columnName === undefined && names.length === 1 && isItem(kind, names[0]!)) {
     return headOf('', 0, { bytes: start, lines: 0 })
   }
-  throw noColumn(asked, kind, names)
+  throw noColumn(columnName, kind, names)
 }
 
 /** Returns the fields of the first line. Throws 400 for invalid CSV. */
@@ -88,20 +92,20 @@ function namesIn(line: Buffer, start: number, delimiter: string): string[] {
   return fields.map((field) => fieldOf(line, field).toString('utf8').trim())
 }
 
-/** Returns the index of the first name in `wanted`, compared exactly, then ignoring case. */
-function indexOfName(names: readonly string[], wanted: readonly string[]): number {
-  const exact = names.findIndex((name) => wanted.includes(name))
-  return exact !== -1 ? exact : names.findIndex((name) => wanted.includes(name.toLowerCase()))
+/** Returns the index of the first name in `candidates`, compared exactly, then ignoring case. */
+function indexOfName(names: readonly string[], candidates: readonly string[]): number {
+  const exact = names.findIndex((name) => candidates.includes(name))
+  return exact !== -1 ? exact : names.findIndex((name) => candidates.includes(name.toLowerCase()))
 }
 
-function columnOfJson(line: string, kind: Kind, asked: string | undefined): string {
+function columnOfJson(line: string, kind: Kind, columnName: string | undefined): string {
   const first = parse(line)
   // The first line may be invalid although the others are valid.
-  if (typeof first !== 'object' || first === null) return asked ?? usualNames[kind][0]
+  if (typeof first !== 'object' || first === null) return columnName ?? usualNames[kind][0]
   const names = Object.keys(first)
-  const found = indexOfName(names, asked === undefined ? usualNames[kind] : [asked])
-  if (found === -1) throw noColumn(asked, kind, names)
-  return names[found]!
+  const columnIndex = indexOfName(names, columnName === undefined ? usualNames[kind] : [columnName])
+  if (columnIndex === -1) throw noColumn(columnName, kind, names)
+  return names[columnIndex]!
 }
 
 function parse(line: string): unknown {
@@ -112,13 +116,13 @@ function parse(line: string): unknown {
   }
 }
 
-function noColumn(asked: string | undefined, kind: Kind, names: readonly string[]) {
+function noColumn(columnName: string | undefined, kind: Kind, names: readonly string[]) {
   const shown = names.slice(0, namesShown).map((name) => `"${name.slice(0, 60)}"`)
   const there = `${shown.join(', ')}${names.length > namesShown ? ', …' : ''}`
   return invalidParameter(
     'column',
-    asked === undefined
+    columnName === undefined
       ? `must name the column with the ${kind}; the file has ${there}`
-      : `the file has no column "${asked}"; it has ${there}`,
+      : `the file has no column "${columnName}"; it has ${there}`,
   )
 }

@@ -8,13 +8,13 @@ import type { ImportFile } from '../file/importFile.ts'
 export const streamTypes = ['text/csv', 'application/x-ndjson', 'multipart/form-data'] as const
 
 /** Parameters of a file in its request: in the query, or as fields of a form before the file. */
-export type Told = Readonly<Record<string, string | undefined>>
+export type UploadParameters = Readonly<Record<string, string | undefined>>
 
 /** The file of a request. */
 export interface Body {
   /** `items`: items of a JSON body, one per line of NDJSON. */
   readonly format: ImportFile['format'] | 'items'
-  readonly told: Told
+  readonly parameters: UploadParameters
   readonly bytes: AsyncIterable<Buffer>
 }
 
@@ -22,26 +22,30 @@ export interface Body {
  * Returns the file of a request: its body, or the first file of a form. Items in JSON become lines of NDJSON.
  */
 export async function readBody(request: FastifyRequest): Promise<Body> {
-  const told = request.query as Told
+  const parameters = request.query as UploadParameters
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
   switch (type) {
     case 'application/json': {
-      const { items, ...members } = request.body as { items: unknown[] } & Told
-      return { format: 'items', told: together(told, members), bytes: linesOf(items) }
+      const { items, ...members } = request.body as { items: unknown[] } & UploadParameters
+      return { format: 'items', parameters: together(parameters, members), bytes: linesOf(items) }
     }
     case 'text/csv':
-      return { format: 'csv', told, bytes: request.body as AsyncIterable<Buffer> }
+      return { format: 'csv', parameters, bytes: request.body as AsyncIterable<Buffer> }
     case 'application/x-ndjson':
-      return { format: 'ndjson', told, bytes: request.body as AsyncIterable<Buffer> }
+      return {
+        format: 'ndjson',
+        parameters,
+        bytes: request.body as AsyncIterable<Buffer>,
+      }
     case 'multipart/form-data':
-      return readForm(request, told)
+      return readForm(request, parameters)
     default:
       throw unsupportedMediaType(['application/json', ...streamTypes])
   }
 }
 
 /** Combines the parameters of a query and the members of a body. Throws 400 if they name two projects. */
-function together(query: Told, body: Told): Told {
+function together(query: UploadParameters, body: UploadParameters): UploadParameters {
   const named = [query, body]
     .flatMap(({ project_id }) => project_id ?? [])
     .map((id) => String(id).toLowerCase())
@@ -64,7 +68,7 @@ export const formLimits = {
   fileSize: Infinity,
 }
 
-async function readForm(request: FastifyRequest, told: Told): Promise<Body> {
+async function readForm(request: FastifyRequest, parameters: UploadParameters): Promise<Body> {
   const fields: Record<string, string> = {}
   for await (const part of untilBroken(request.parts())) {
     if (part.type === 'field') {
@@ -75,7 +79,7 @@ async function readForm(request: FastifyRequest, told: Told): Promise<Body> {
     }
     return {
       format: formatOf(part.mimetype, part.filename),
-      told: together(told, fields),
+      parameters: together(parameters, fields),
       bytes: untilBroken(part.file),
     }
   }

@@ -3,7 +3,7 @@ import { ApiError, busy, malformed } from '../../../api/http/errors.ts'
 import { countLines } from '../../../identity/load/records.ts'
 import { unpackGzip } from '../../../identity/load/source.ts'
 import { type ImportFile, recordBytesMax } from '../file/importFile.ts'
-import type { Place } from '../file/readChunk.ts'
+import type { FilePosition } from '../file/readChunk.ts'
 import type { Kind } from '../kinds.ts'
 import { findColumn, type Head, headOfItems } from './findColumn.ts'
 import type { Body } from './readBody.ts'
@@ -34,7 +34,7 @@ export interface Saved {
   /** The machine with the file. */
   readonly collectorId: string
   readonly file: ImportFile
-  readonly begin: Place
+  readonly begin: FilePosition
 }
 
 /**
@@ -93,8 +93,8 @@ async function write(
   return { file: { ...head.file, bytes }, begin: head.begin }
 }
 
-const headOf = (first: Buffer, { format, kind, column: asked }: Upload): Head =>
-  format === 'items' ? headOfItems(kind) : findColumn(first, { format, kind, asked })
+const headOf = (first: Buffer, { format, kind, column: columnName }: Upload): Head =>
+  format === 'items' ? headOfItems(kind) : findColumn(first, { format, kind, columnName })
 
 async function writeAll(handle: FileHandle, part: Buffer): Promise<void> {
   for (let at = 0; at < part.length; ) at += (await handle.write(part, at)).bytesWritten

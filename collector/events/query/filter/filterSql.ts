@@ -132,15 +132,15 @@ function eventConditions(
  * One query of the profiles covers all filters that require a value, another one all that exclude a value.
  */
 function profileConditions(filters: readonly Filter[], bind: Bind): readonly string[] {
-  const wanted = filters
+  const required = filters
     .filter(({ op }) => op !== 'ne')
     .map((filter) => filterCondition(filter, bind))
-  const unwanted = filters
+  const excluded = filters
     .filter(({ op }) => op === 'ne')
     .map((filter) => filterCondition({ ...filter, op: 'eq' } as Filter, bind))
   return [
-    ...(wanted.length > 0 ? [profileMeets(wanted)] : []),
-    ...(unwanted.length > 0 ? [profileMeetsNone(unwanted)] : []),
+    ...(required.length > 0 ? [profileMeets(required)] : []),
+    ...(excluded.length > 0 ? [profileMeetsNone(excluded)] : []),
   ]
 }
 
@@ -198,9 +198,9 @@ function rightSide(filter: Filter, bind: Bind): string {
 
 /** Binds the values of `in` as one array, because ClickHouse accepts at most a thousand parameters. */
 function rightSides(filter: Filter, bind: Bind): string {
-  const given: readonly Value[] = [filter, ...(filter.others ?? [])]
+  const operands: readonly Value[] = [filter, ...(filter.others ?? [])]
   // In an array literal only texts have quotation marks.
-  const listed = given.map(({ as, value }) => (as === 'integer' ? BigInt(value) : value))
+  const listed = operands.map(({ as, value }) => (as === 'integer' ? BigInt(value) : value))
   const values = bind(`Array(${typeOf(filter)})`, listed)
   const operand = asOperand(filter, 'value')
   return operand === 'value' ? values : `arrayMap(value -> ${operand}, ${values})`

@@ -10,7 +10,7 @@ const projectsMax = 32
  * Whether a query for the time of a page's last row precedes the page. Otherwise ClickHouse would sort the
  * entire window of several projects.
  */
-export function timeOfLastIsAsked({
+export function readsTimeOfLast({
   scope,
   order,
   filters,
@@ -36,7 +36,7 @@ export function multiProjectBound(
   { where, rows, events }: { where: readonly string[]; rows: number; events: string },
   bind: Bind,
 ): readonly string[] {
-  if (!timeOfLastIsAsked(plan)) return []
+  if (!readsTimeOfLast(plan)) return []
   const { scope, order, spanMs } = plan
   const [direction, op, last] = order === 'desc' ? [' DESC', '>=', 'min'] : ['', '<=', 'max']
   if (spanMs !== undefined)

@@ -2,7 +2,7 @@ import type { QueryExecutor } from '../../../api/access/queryExecutor.ts'
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
 import type { RowKey } from './cursor.ts'
 import type { EventsPlan } from './eventsPlan.ts'
-import { pageBegin, timeOfLastIsAsked } from './multiProjectBound.ts'
+import { pageBegin, readsTimeOfLast } from './multiProjectBound.ts'
 
 /** Measurements of one store: milliseconds per row, by kind of read. */
 type MillisPerRow = Map<string, number>
@@ -27,12 +27,12 @@ interface PageSpan {
  */
 export function estimateSpan({ clickhouse }: QueryExecutor, plan: EventsPlan): PageSpan {
   const { scope, source, filters, order, window, limit } = plan
-  if (!timeOfLastIsAsked(plan) || filters.length > 0 || plan.distinct.length > 0 || plan.offset > 0)
+  if (!readsTimeOfLast(plan) || filters.length > 0 || plan.distinct.length > 0 || plan.offset > 0)
     return nothingKnown
-  const known: MillisPerRow = rememberedBy.get(clickhouse) ?? new Map()
-  rememberedBy.set(clickhouse, known)
+  const spans: MillisPerRow = rememberedBy.get(clickhouse) ?? new Map()
+  rememberedBy.set(clickhouse, spans)
   const key = JSON.stringify([scope.organizationId, scope.pixelId, scope.campaignId, source])
-  const millisPerRow = known.get(key)
+  const millisPerRow = spans.get(key)
   const from = pageBegin(plan)
   const leftMs = order === 'desc' ? from - window.startMs : window.endMs - from
   // Slightly more than twice the estimate, because adjacent rows are read together anyway.
@@ -41,12 +41,12 @@ export function estimateSpan({ clickhouse }: QueryExecutor, plan: EventsPlan): P
   return {
     spanMs: spanMs !== undefined && spanMs < leftMs ? spanMs : undefined,
     learn(next) {
-      if (known.size >= rememberedMax) known.clear()
+      if (spans.size >= rememberedMax) spans.clear()
       const measured = Math.abs(from - next.millis) / limit
       // With two alternating readers, the one with sparse rows would otherwise need two reads each time.
-      known.set(key, Math.max(measured, (millisPerRow ?? 0) / 2))
+      spans.set(key, Math.max(measured, (millisPerRow ?? 0) / 2))
     },
-    forget: () => known.delete(key),
+    forget: () => spans.delete(key),
   }
 }
 

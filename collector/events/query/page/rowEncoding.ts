@@ -190,14 +190,14 @@ async function leadingRows(
 ): Promise<Pick<Page, 'rows' | 'next'>> {
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]()
   let head = Buffer.alloc(0)
-  let found: RegExpExecArray | null = null
-  while (!found) {
+  let match: RegExpExecArray | null = null
+  while (!match) {
     const { value, done } = await chunks.next()
     if (done) throw new Error('The response of ClickHouse ended before its first row')
     head = Buffer.concat([head, value])
-    found = leadPattern.exec(head.toString('latin1', 0, 128))
+    match = leadPattern.exec(head.toString('latin1', 0, 128))
   }
-  const [lead, millis, eventId] = found
+  const [lead, millis, eventId] = match
   const opening = format === 'csv' ? '' : '{'
   const separator = Buffer.concat([Buffer.from('\n'), head.subarray(0, lead.length)])
   const joined = joinRows(

@@ -38,11 +38,11 @@ export async function readRecords(
   key: typeof eventKey,
 ): Promise<ExpectedRecords> {
   const [project, event, hem] = key.map(({ name }) => name)
-  const [found] = await queryExecutor.rows<ExpectedRecords>({
+  const [records] = await queryExecutor.rows<ExpectedRecords>({
     ...query,
     sql: `SELECT groupArray(${eventSql(project!, event!)}) AS events, groupArray(${hashSql(project!, event!, hem)}) AS hashes FROM (\n${sql}\n)`,
   })
-  return found!
+  return records!
 }
 
 const [eventsList, hashesList] = ['expected_events', 'expected_hashes']

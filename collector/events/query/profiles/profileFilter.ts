@@ -36,14 +36,14 @@ const tier = 'resolution_full_profile'
 
 /** Reads filters over `fields` of a `what`. Throws 400 that names the fault. */
 export function readProfileFilters(
-  given: Static<typeof ProfileFilter>,
+  input: Static<typeof ProfileFilter>,
   fields: readonly Field[],
   what: 'person' | 'company',
 ): readonly Filter[] {
   const filters =
-    typeof given === 'string'
-      ? readFilters(given, tier)
-      : given.map((parts) => readFilterOf({ ...parts, value: String(parts.value) }, tier))
+    typeof input === 'string'
+      ? readFilters(input, tier)
+      : input.map((parts) => readFilterOf({ ...parts, value: String(parts.value) }, tier))
   const other = filters.find(({ field }) => !field || !fields.includes(field))
   if (other) {
     const name = other.field?.name ?? 'event_data'

@@ -65,14 +65,14 @@ const unixMillisecondsFrom = 1e11
  * not end after its start.
  */
 export function readWindow(
-  given: WindowParameters,
+  parameters: WindowParameters,
   nowMs: number,
   includesEnd = false,
   days = 1,
   zone = utc,
 ): Window {
-  const start = readBound('start', given.start_ms, given.start_time, zone)
-  const end = readBound('end', given.end_ms, given.end_time, zone)
+  const start = readBound('start', parameters.start_ms, parameters.start_time, zone)
+  const end = readBound('end', parameters.end_ms, parameters.end_time, zone)
   const endMs = end ? end.ms + (includesEnd ? end.spanMs : 0) : nowMs
   const startMs = start?.ms ?? daysEarlier(endMs, days, zone)
   if (startMs >= endMs) {
@@ -89,13 +89,13 @@ export function readWindow(
  * `daysMax`, too.
  */
 export function readWindowOfDays(
-  given: WindowParameters,
+  parameters: WindowParameters,
   nowMs: number,
   { daysDefault, daysMax, zone = utc }: { daysDefault: number; daysMax: number; zone?: TimeZone },
 ): Window {
-  const window = readWindow(given, nowMs, false, daysDefault, zone)
+  const window = readWindow(parameters, nowMs, false, daysDefault, zone)
   if (window.endMs - window.startMs > daysMax * dayMs) {
-    const parameter = given.start_time === undefined ? 'start_ms' : 'start_time'
+    const parameter = parameters.start_time === undefined ? 'start_ms' : 'start_time'
     throw invalidParameter(parameter, `must be at most ${daysMax} days before the end`)
   }
   return window

@@ -4,7 +4,7 @@ import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Meter } from './meters.ts'
 
 /** Records that a member is about to be shown. */
-export interface Look {
+export interface IdentityRead {
   /** Null: on none. */
   meter: Meter | null
   records: number
@@ -18,10 +18,10 @@ export interface Look {
  * Writes to the audit log that a member reads identities. Reads of programs with a key are in the log of
  * requests. The owner of events does not identify people, so reads of only this field leave no entry.
  */
-export async function recordLook(
+export async function recordIdentityRead(
   postgres: Postgres,
   { id, principal, routeOptions }: Pick<FastifyRequest, 'id' | 'principal' | 'routeOptions'>,
-  { meter, records, projectId, isDownload }: Look,
+  { meter, records, projectId, isDownload }: IdentityRead,
 ): Promise<void> {
   if (principal.caller.kind !== 'member' || meter === 'events' || records === 0) return
   const object =
