@@ -3,7 +3,7 @@ import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { OptOuts } from '../../ingest/beacon/optOutRegistry.ts'
 import type { EventLog } from '../../ingest/log/eventLog.ts'
-import type { Locate } from '../../ingest/normalize/location.ts'
+import type { Locate } from '../../ingest/normalize/address.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 /** Dependencies of the campaigns' records and figures. */

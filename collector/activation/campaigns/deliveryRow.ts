@@ -1,7 +1,7 @@
+import type { Locate } from '../../ingest/normalize/address.ts'
+import { storedIp } from '../../ingest/normalize/address.ts'
 import { cachedDevice, membersWithoutBrowser } from '../../ingest/normalize/device.ts'
 import { eventRow, sharedMembers } from '../../ingest/normalize/eventRow.ts'
-import type { Locate } from '../../ingest/normalize/location.ts'
-import { storedIp } from '../../ingest/normalize/storedIp.ts'
 import type { ValidDelivery } from './delivery.ts'
 
 /** The pixel id of events without a pixel. */

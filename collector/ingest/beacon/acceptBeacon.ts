@@ -9,17 +9,15 @@ import {
   ignoredEvents,
 } from '../../platform/metrics.ts'
 import { orServiceUnavailable } from '../log/eventLog.ts'
-import { cachedDevice, serverDevice } from '../normalize/device.ts'
+import type { Locate } from '../normalize/address.ts'
+import { storedIp } from '../normalize/address.ts'
+import { cachedDevice, preferredLanguage, serverDevice } from '../normalize/device.ts'
 import { type BeaconContext, clockCorrectionMs, sharedMembers } from '../normalize/eventRow.ts'
-import { preferredLanguage } from '../normalize/language.ts'
-import type { Locate } from '../normalize/location.ts'
 import type { Person } from '../normalize/normalize.ts'
-import { storedIp } from '../normalize/storedIp.ts'
 import { eventAgeDaysMax, type Fault } from '../normalize/validateEvent.ts'
 import type { EventLogs } from '../spool/spools.ts'
 import { acceptEvent, dropped, type StepContext } from './acceptEvent.ts'
 import type { BeaconRequest, Envelope } from './beacon.ts'
-import type { RecordRefusal } from './beaconRefusals.ts'
 import {
   type ClientInfo,
   clientInfoOf,
@@ -31,7 +29,8 @@ import { findIgnored, type Ignored, type IgnoredTrafficRegistry } from './ignore
 import type { IdentifyLimit, IngestLimits } from './ingestLimits.ts'
 import type { OptOuts } from './optOutRegistry.ts'
 import { activePixel, type Pixel, type PixelRegistry } from './pixelRegistry.ts'
-import { rejectedEntry, rejectedRow } from './rejected.ts'
+import type { RecordRefusal } from './rejectedEvents.ts'
+import { rejectedEntry, rejectedRow } from './rejectedEvents.ts'
 import type { TrackingPlanRegistry } from './trackingPlans.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 

@@ -7,8 +7,8 @@ import { ApiError, malformed } from '../../api/http/errors.ts'
 import { ackSeconds, refusedBeacons } from '../../platform/metrics.ts'
 import { acceptBeacon, type BeaconDeps } from './acceptBeacon.ts'
 import { type Envelope, parseBeacon } from './beacon.ts'
-import { createNoteRefusal, pixelIdIn } from './beaconRefusals.ts'
 import { describeBeacon, describeGif } from './beaconSchemas.ts'
+import { createNoteRefusal, pixelIdIn } from './rejectedEvents.ts'
 
 /** The smallest GIF: one transparent pixel. */
 const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==', 'base64')

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
 import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node'
 import { StartError } from '../../platform/startError.ts'
+import { LogUnavailable } from '../log/eventLog.ts'
 
 export interface NatsClient {
   readonly connection: NatsConnection
@@ -105,4 +106,43 @@ async function readPackages() {
       'NATS_URL is set, but the packages of NATS are not installed. Run `npm install @nats-io/jetstream @nats-io/transport-node`.',
     )
   }
+}
+
+/** A message for one stream. `id` identifies its rows, so that a repeated publish is stored once. */
+export interface LogMessage {
+  subject: string
+  id: string
+  bytes: Uint8Array
+}
+
+const publishTryMs = 1_000
+const publishPauseMs = 100
+
+/**
+ * Publishes a message until a majority of the replicas has it, and resolves with its position. Rejects with
+ * LogUnavailable after `withinMs`. The message may have been stored nevertheless: no answer arrived.
+ */
+export async function publish(
+  link: NatsLink,
+  { subject, id, bytes }: LogMessage,
+  withinMs: number,
+): Promise<number> {
+  const until = performance.now() + withinMs
+  let reason = 'NATS is not connected'
+  do {
+    const { client } = link
+    if (client) {
+      try {
+        const ack = await client.stream.publish(subject, bytes, {
+          msgID: id,
+          timeout: publishTryMs,
+        })
+        return ack.seq
+      } catch (error) {
+        reason = (error as Error).message
+      }
+    } else if (withinMs < Infinity) break
+    await delay(publishPauseMs)
+  } while (performance.now() < until)
+  throw new LogUnavailable(`NATS did not store the rows: ${reason}`)
 }

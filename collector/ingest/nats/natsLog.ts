@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NatsSettings } from '../../config.ts'
-import { logFallbackRows } from '../../platform/metrics.ts'
+import { commitRows, logFallbackRows } from '../../platform/metrics.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { type EventLog, LogUnavailable } from '../log/eventLog.ts'
 import { FrameEncoder } from '../spool/frame.ts'
+import type { SpooledTable } from '../spool/layout.ts'
 import type { Spool } from '../spool/spool.ts'
-import type { NatsLink } from './natsLink.ts'
-import { type LogMessage, publish } from './publish.ts'
-import type { LogStream } from './streams.ts'
+import type { EventLogs, Spools } from '../spool/spools.ts'
+import { type LogMessage, type NatsLink, openNatsLink, publish } from './natsLink.ts'
+import { type LogStream, streamOf } from './streams.ts'
 
 export interface NatsLogOptions {
   link: NatsLink
@@ -235,4 +236,29 @@ function takeGroup(waiting: AppendedRows[]): AppendedRows[] {
     count++
   }
   return waiting.splice(0, count)
+}
+
+/** Opens a worker’s logs in NATS. Its spools keep rows while NATS is unavailable. */
+export async function openNatsLogs(
+  settings: NatsSettings,
+  spools: Spools,
+): Promise<{ logs: EventLogs; link: NatsLink; close(): Promise<void> }> {
+  const link = await openNatsLink(settings.servers)
+  const open = (table: SpooledTable) =>
+    new NatsLog({
+      link,
+      stream: streamOf(table, settings),
+      whenAway: settings.whenAway,
+      spool: spools[table],
+      onCommit: (rows) => table === 'events' && commitRows.observe(rows),
+    })
+  return {
+    link,
+    logs: {
+      events: open('events'),
+      rejected_events: open('rejected_events'),
+      identity_links: open('identity_links'),
+    },
+    close: () => link.close(),
+  }
 }

@@ -8,9 +8,9 @@ export interface BeaconContext {
   projectId: string
   pixelId: string
   cookieId: string
-  /** The address to store (storedIp.ts), not the address to limit by; null if unknown or not stored. */
+  /** The address to store (address.ts), not the address to limit by; null if unknown or not stored. */
   clientIp: string | null
-  /** JSON members of the columns from address and headers (device.ts, location.ts, language.ts). */
+  /** JSON members of the columns from address and headers (device.ts, address.ts). */
   deviceMembers: string
   receivedMillis: number
   /** Added to event times: the sender's clock error, 0 when it is small. */

@@ -5,10 +5,10 @@ import { aheadMsMax, type SharedClock } from '../../platform/sharedClock.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { type EventLog, LogUnavailable } from '../log/eventLog.ts'
 import { FrameEncoder } from './frame.ts'
-import { PreallocatedSegments } from './preallocatedSegments.ts'
 import {
   closeSegment,
   createSegment,
+  PreallocatedSegments,
   type SegmentFile,
   sealedBytesIn,
   sealedIn,

@@ -7,7 +7,7 @@ import { type Format, formats, openFile, openStdin } from '../../identity/load/s
 import { openIgnoredTraffic } from '../../ingest/beacon/ignoredTraffic.ts'
 import { openOptOuts } from '../../ingest/beacon/optOutRegistry.ts'
 import { openPixelRegistry, type Pixel } from '../../ingest/beacon/pixelRegistry.ts'
-import { openLocate } from '../../ingest/normalize/location.ts'
+import { openLocate } from '../../ingest/normalize/address.ts'
 import { openForShipping } from '../../platform/clickhouse/cluster.ts'
 import { openPostgres } from '../../platform/postgres/pool.ts'
 import { StartError } from '../../platform/startError.ts'

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import type { Config } from '../../config.ts'
-import { openLocate } from '../../ingest/normalize/location.ts'
+import { openLocate } from '../../ingest/normalize/address.ts'
 import { type DirectoryLock, lockDirectory } from '../../platform/localStores/lock.ts'
 import type { Log } from '../../platform/log.ts'
 import { refuseHalfRestored } from '../../platform/restoreMark.ts'

@@ -1,4 +1,4 @@
-import { openNatsLogs } from '../../ingest/nats/openNatsLogs.ts'
+import { openNatsLogs } from '../../ingest/nats/natsLog.ts'
 import { type EventLogs, openSpools } from '../../ingest/spool/spools.ts'
 import { lockDirectory } from '../../platform/localStores/lock.ts'
 import { commitRows } from '../../platform/metrics.ts'

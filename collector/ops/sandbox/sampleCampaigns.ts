@@ -1,6 +1,6 @@
 import { deliveryRow } from '../../activation/campaigns/deliveryRow.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
-import { locationMembers } from '../../ingest/normalize/location.ts'
+import { locationMembers } from '../../ingest/normalize/address.ts'
 import { seededRandom } from '../../platform/seededRandom.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
 

@@ -1,4 +1,4 @@
-import type { Location } from '../../ingest/normalize/location.ts'
+import type { Location } from '../../ingest/normalize/address.ts'
 import { type Random, seededRandom } from '../../platform/seededRandom.ts'
 
 /** A visitor of the sample shop, human or not, with the same browser on every visit. */

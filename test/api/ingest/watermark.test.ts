@@ -45,7 +45,7 @@ async function firstMark({
     workers: {
       lowMarks: async () => {
         rounds++
-        return workers && workers.map((mark, position) => ({ mark, position }))
+        return workers?.map((mark, position) => ({ mark, position })) ?? null
       },
     },
     shipper: { lowMark: shipper, noticeRestart: async () => {} },

@@ -11,7 +11,7 @@ const companyDomain = companyFields.find(({ name }) => name === 'company_domain'
 const addressDays = 30
 const addressesMax = 10
 
-/** SQL: whether an address is complete. Truncated addresses (ingest/normalize/storedIp.ts) end in zeros. */
+/** SQL: whether an address is complete. Truncated addresses (ingest/normalize/address.ts) end in zeros. */
 const isWhole = `client_ip != '' AND NOT endsWith(assumeNotNull(client_ip), '.0') AND NOT endsWith(assumeNotNull(client_ip), '::')`
 
 /** Reads the recent addresses of people's events, and for companies their networks. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { preferredLanguage } from '../../../../collector/ingest/normalize/language.ts'
+import { preferredLanguage } from '../../../../collector/ingest/normalize/device.ts'
 
 test.each([
   ['en-GB,en;q=0.9', 'en-GB'],

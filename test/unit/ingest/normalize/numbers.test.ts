@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withoutNumbers } from '../../../../collector/ingest/normalize/numbers.ts'
+import { withoutNumbers } from '../../../../collector/ingest/normalize/secrets.ts'
 
 // The networks' own test numbers.
 test.each([

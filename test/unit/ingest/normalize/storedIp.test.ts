@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { storedIp } from '../../../../collector/ingest/normalize/storedIp.ts'
+import { storedIp } from '../../../../collector/ingest/normalize/address.ts'
 
 test.each([
   ['203.0.113.77', '203.0.113.0'],

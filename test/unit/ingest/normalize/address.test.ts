@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { openLocate } from '../../../../collector/ingest/normalize/location.ts'
+import { openLocate } from '../../../../collector/ingest/normalize/address.ts'
 import { writeDatabase } from '../../../harness/mmdb.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'footfall-locations-'))

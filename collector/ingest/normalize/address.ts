@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { type CityResponse, Reader } from 'mmdb-lib'
+import type { CollectorSettings } from '../../../schemas/beacon.ts'
 import { StartError } from '../../platform/startError.ts'
 
 /**
@@ -83,3 +85,27 @@ function locationIn(answer: Answer): Location {
 
 /** Removes the prefix of an IPv4 address on a dual-stack socket: ::ffff:192.0.2.1. */
 const withoutMapping = (address: string): string => address.replace(/^::ffff:(?=[\d.]+$)/i, '')
+
+/** Returns the address to store with an event. Without consent, at most its network is stored. */
+export function storedIp(
+  ip: string,
+  setting: CollectorSettings['ip'],
+  hasConsent: boolean,
+): string | null {
+  if (setting === 'none') return null
+  return setting === 'full' && hasConsent ? ip : networkAddress(ip)
+}
+
+/**
+ * Returns the network of an address: /24 for IPv4, also if mapped to IPv6, and /48 for IPv6. Null for other
+ * text.
+ */
+function networkAddress(ip: string): string | null {
+  if (!ipaddr.isValid(ip)) return null
+  const address = ipaddr.process(ip)
+  if (address instanceof ipaddr.IPv4) return `${address.octets.slice(0, 3).join('.')}.0`
+  const [first = 0, second = 0, third = 0] = address.parts
+  // A 6to4 prefix contains a complete IPv4 address (RFC 3056).
+  const networkWord = first === 0x2002 ? third & 0xff00 : third
+  return new ipaddr.IPv6([first, second, networkWord, 0, 0, 0, 0, 0]).toString()
+}
