@@ -51,7 +51,9 @@ await run(
     'node_modules/vitest/vitest.mjs',
     'run',
     '--config=test/vitest.config.ts',
-    `--maxWorkers=${workers}`,
+    ...(toVitest.some((each) => each.startsWith('--maxWorkers'))
+      ? []
+      : [`--maxWorkers=${workers}`]),
     ...toVitest,
   ],
   {
