@@ -204,14 +204,17 @@ function newInstance(services: Services): FastifyInstance {
 const bodyBytesMax = 1024 * 1024
 
 /** The HTTP server, with its limits of connections. A plain beacon is answered before `route`, the router. */
-function newServer({ config, log, idleConnectionMs, ingest }: Services, route: RequestListener) {
+function newServer(
+  { config, log, idleConnectionMs, headTimeoutMs, ingest }: Services,
+  route: RequestListener,
+) {
   const server = createServer({
     // A client that sends its headers or its request slower than this is cut off.
-    headersTimeout: 10_000,
+    headersTimeout: headTimeoutMs,
     requestTimeout: 30_000,
     keepAliveTimeout: 72_000,
     // How often connections are looked at whether they are over these times.
-    connectionsCheckingInterval: 5_000,
+    connectionsCheckingInterval: headTimeoutMs / 2,
   })
   server.setTimeout(idleConnectionMs)
   server.maxConnections = config.connectionsMax

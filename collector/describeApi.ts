@@ -33,6 +33,7 @@ export async function describeApi(): Promise<Document> {
     log,
     demoPixel: null,
     idleConnectionMs: 0,
+    headTimeoutMs: 0,
     filesDirectory: packageRoot,
   }
   const services = new Proxy(given, {

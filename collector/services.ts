@@ -95,6 +95,10 @@ export interface Services {
   readonly notReady: () => string | null
   /** The time after which an idle connection is closed. */
   readonly idleConnectionMs: number
+  /** The time in which a client must have sent its headers. */
+  readonly headTimeoutMs: number
+  /** The time in which a webhook must have answered. */
+  readonly webhookTimeoutMs: number
   /** The address of dashboard and API in browsers, without a slash at its end. */
   readonly publicUrl: string
   /** The address that pages load pixels from, without a slash at its end. */
@@ -142,6 +146,10 @@ export interface ServiceOptions {
   notReady?: () => string | null
   /** Default: a minute. */
   idleConnectionMs?: number
+  /** Default: ten seconds. */
+  headTimeoutMs?: number
+  /** Default: 15 seconds. */
+  webhookTimeoutMs?: number
 }
 
 /**
@@ -203,6 +211,8 @@ export async function createServices(
     metrics: options.metrics ?? (() => registry.metrics()),
     notReady: () => notReady() ?? ingest?.logs.events.trouble ?? null,
     idleConnectionMs: options.idleConnectionMs ?? 60_000,
+    headTimeoutMs: options.headTimeoutMs ?? 10_000,
+    webhookTimeoutMs: options.webhookTimeoutMs ?? 15_000,
     publicUrl: config.publicUrl,
     collectorUrl: config.collectorUrl,
     version: packageVersion,

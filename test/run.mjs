@@ -45,24 +45,36 @@ if (!hasPath)
   await run(process.execPath, ['collector/ops/launch/build.mjs', '--stale'], { cwd: root })
 // CI runs the slow tier after the quick one, which has linted.
 const lint = hasPath || tier === 'slow' ? null : startLint()
-await run(
-  process.execPath,
-  [
-    'node_modules/vitest/vitest.mjs',
-    'run',
-    '--config=test/vitest.config.ts',
-    `--maxWorkers=${workers}`,
-    ...toVitest,
-  ],
-  {
-    cwd: root,
-    env: {
-      CHROMIUM_PATH: findChromium() ?? (await playwrightChromium()),
-      ...(tier !== 'quick' && { FOOTFALL_TEST_THOROUGH: 'true' }),
+const codes = await Promise.all([runTests(), lint])
+process.exit(codes.find((code) => code) ?? 0)
+
+/** Runs Vitest with our streams and signals, and resolves with its exit code. */
+async function runTests() {
+  const workersOption = toVitest.some((each) => each.startsWith('--maxWorkers'))
+    ? []
+    : [`--maxWorkers=${workers}`]
+  const child = spawn(
+    process.execPath,
+    [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      '--config=test/vitest.config.ts',
+      ...workersOption,
+      ...toVitest,
+    ],
+    {
+      cwd: root,
+      stdio: 'inherit',
+      env: {
+        ...process.env,
+        CHROMIUM_PATH: findChromium() ?? (await playwrightChromium()),
+        ...(tier !== 'quick' && { FOOTFALL_TEST_THOROUGH: 'true' }),
+      },
     },
-  },
-)
-if ((await lint) > 0) process.exit(1)
+  )
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
+}
 
 /** Runs lint and types, prints what they print once they have ended, and resolves with the exit code. */
 function startLint() {

@@ -13,7 +13,8 @@ const longest = [
   'test/browser/docs',
   'test/api/audiences/failures',
   'test/api/audiences/oracle',
-  'test/api/activation/webhooks/deliveries',
+  'test/spec/routes/',
+  'test/spec/conflicts',
   'test/unit/ingest/linear',
   'test/pixel/leaks',
 ]

@@ -22,6 +22,9 @@ if (process.env.TMPDIR === undefined && existsSync(memory) && hasRoom()) process
 /** Folders of tests that need neither stores nor a build. */
 const pure = ['test/unit/**/*.test.ts', 'test/documents/*.test.ts']
 
+/** Vitest applies `--exclude=…` to no project that has files to exclude itself. */
+const excluded = process.argv.flatMap((argument) => /^--exclude=(.+)/.exec(argument)?.[1] ?? [])
+
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
@@ -36,14 +39,20 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'pure', include: pure, pool: 'threads', testTimeout: 60_000 },
+        test: {
+          name: 'pure',
+          include: pure,
+          exclude: excluded,
+          pool: 'threads',
+          testTimeout: 60_000,
+        },
       },
       {
         extends: true,
         test: {
           name: 'stores',
           include: ['test/**/*.test.ts'],
-          exclude: pure,
+          exclude: [...pure, ...excluded],
           pool: 'forks',
           globalSetup: ['test/setup.ts'],
           setupFiles: ['test/eachFile.ts'],

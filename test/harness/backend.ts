@@ -31,6 +31,9 @@ export interface AppSettings extends Omit<ServiceOptions, 'logs' | 'log'> {
   sendsMail?: boolean
 }
 
+/** In tests, receivers and clients that hang are given up sooner. */
+const timeoutMs = 3_000
+
 /** An app that listens on a port of its own, on the stores of the backend. */
 export interface ListeningApp {
   url: string
@@ -77,6 +80,7 @@ export async function startBackend() {
     cursorKey,
     hasRateLimits: false,
     logsRequests: false,
+    webhookTimeoutMs: timeoutMs,
   })
   const { uploads } = ofJobs
   const ensureSample = (days: number) =>
@@ -154,6 +158,7 @@ export async function startBackend() {
     const own = duties[appConfig.role].takesBeacons ? await openOwnSpools(index, appConfig) : null
     if (own) spools.add(own.events)
     const services = await createServices(appConfig, stores, {
+      headTimeoutMs: timeoutMs,
       ...options,
       log: memory.log,
       cursorKey,

@@ -70,7 +70,8 @@ export function testRoom(room: Room, expected: Expected): void {
 
   /** Runs requests that must change nothing of ours. */
   async function unchanged(who: string, run: () => Promise<void>): Promise<void> {
-    const before = (state ??= await stateOf(tenants.postgres, tenants.ours))
+    state ??= await stateOf(tenants.postgres, tenants.ours)
+    const before = state
     await run()
     state = await stateOf(tenants.postgres, tenants.ours)
     for (const table of Object.keys(before))

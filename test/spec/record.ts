@@ -2,9 +2,14 @@
 import type { RouteOptions } from 'fastify'
 import { expect } from 'vitest'
 import type { Access } from '../../collector/api/access/routeAccess.ts'
+import type { createApp } from '../../collector/app.ts'
 import { samples } from './samples.ts'
 import type { Tenant } from './tenant.ts'
-import type { Service } from './tenants.ts'
+
+/** What answers. */
+export interface Api {
+  readonly app: Awaited<ReturnType<typeof createApp>>
+}
 
 export interface Route {
   readonly name: string
@@ -27,7 +32,7 @@ export const roomOf = (name: string): Room | undefined =>
   (Object.keys(rooms) as Room[]).find((room) => rooms[room].test(name))
 
 /** Every route of a room that is not for anyone, in the order of `samples`. */
-export const routesOf = ({ app }: Pick<Service, 'app'>, room: Room): Route[] =>
+export const routesOf = ({ app }: Api, room: Room): Route[] =>
   Object.keys(samples)
     .filter((name) => roomOf(name) === room)
     .map((name) => {
@@ -68,7 +73,7 @@ export interface Asked {
 
 /** Asks a route about a tenant. */
 export async function askRoute(
-  { app }: Pick<Service, 'app'>,
+  { app }: Api,
   name: string,
   { who, headers, tenant, named }: Request,
 ): Promise<{ answer: Asked; sent: Sent }> {

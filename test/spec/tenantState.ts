@@ -30,6 +30,13 @@ export async function stateOf(
     analytics_goals: 'project_id = ANY ($2)',
     saved_items: 'project_id = ANY ($2)',
     project_members: 'project_id = ANY ($2)',
+    audiences: 'project_id = ANY ($2)',
+    audience_builds:
+      'audience_id IN (SELECT audience_id FROM audiences WHERE project_id = ANY ($2))',
+    list_imports: 'list_id IN (SELECT list_id FROM lists WHERE project_id = ANY ($2))',
+    export_runs: 'export_id IN (SELECT export_id FROM exports WHERE project_id = ANY ($2))',
+    opt_outs: 'organization_id = $1',
+    erasures: 'organization_id = $1',
   }
   const state: Record<string, unknown> = {}
   for (const [table, condition] of Object.entries(tables)) {

@@ -13,6 +13,8 @@ export interface DelivererDeps {
   postgres: Postgres
   outbound: Outbound
   secretBox: SecretBox
+  /** The time in which a receiver must have answered. */
+  webhookTimeoutMs: number
   now(): number
   log: WarnLog
 }
@@ -29,7 +31,6 @@ export interface Deliverer {
 const triesMax = 256
 /** Tries that are due sooner than this get their own timer, because the job runs only every minute. */
 const remindedSecondsMax = 60
-const timeoutMs = 15_000
 const responseBytesMax = 1_024
 
 export function createDeliverer(deps: DelivererDeps): Deliverer {
@@ -105,7 +106,7 @@ async function tryOnce(
 
 /** Sends a message once, and returns every result as an outcome. */
 async function send(
-  { outbound, secretBox, now }: DelivererDeps,
+  { outbound, secretBox, webhookTimeoutMs, now }: DelivererDeps,
   { webhook_id, message_id, url, sealed_secret, former_sealed_secret, ...message }: ClaimedDelivery,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -119,7 +120,7 @@ async function send(
       method: 'POST',
       url,
       body,
-      timeoutMs,
+      timeoutMs: webhookTimeoutMs,
       responseBytesMax,
       signal,
       takesPart: true,

@@ -35,6 +35,7 @@ export interface QueueDeps extends Omit<SendDeps, 'temporaryDirectory'>, ListJob
   /** Null: no mail is sent. */
   readonly sendMail: SendMail | null
   readonly allowance: Allowance
+  readonly webhookTimeoutMs: number
 }
 
 export interface Queues {

@@ -390,13 +390,6 @@ describe('the project', () => {
     })
   })
 
-  test('of another organization is not found', async () => {
-    expect(await ask('', { project: theirs.projects[0] })).toMatchObject({
-      status: 404,
-      body: { error: 'project not found' },
-    })
-  })
-
   test('of a project key must be its own, and be named, on every route but schema and templates', async () => {
     const own = await create(visitors, {}, { project: ours.projects[1] })
     const routes = [

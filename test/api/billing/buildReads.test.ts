@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { type BuildPart, type KeySpan, spansOfKeys } from '../../../collector/billing/buildPart.ts'
 import type { Charge } from '../../../collector/billing/charge.ts'
+import { randomRuns } from '../../harness/thorough.ts'
 import {
   dayMs,
   differences,
@@ -328,7 +329,7 @@ test('charged are the records that were given, each once a day: whatever is read
         expect((await ledgerOf(accounts, organization)).records).toBe(delivered.size)
       },
     ),
-    { numRuns: 60 },
+    randomRuns(15, 60),
   )
   accounts.clock.now = start
   expect(await differences(accounts.postgres)).toEqual([])

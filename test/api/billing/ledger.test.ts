@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'vitest'
 import { ApiError } from '../../../collector/api/http/errors.ts'
 import { meters } from '../../../collector/billing/meters.ts'
 import { wholeOrganization } from '../../../collector/billing/usageQuery.ts'
+import { randomRuns } from '../../harness/thorough.ts'
 import {
   dayMs,
   differences,
@@ -102,7 +103,7 @@ test('the sum of the ledger is the totals, whatever is charged, refused, repeate
         }
       },
     ),
-    { numRuns: 15 },
+    randomRuns(15, 40),
   )
   const sums = await Promise.all(
     organizations.map((organization) => ledgerOf(accounts, organization)),

@@ -13,6 +13,7 @@ import {
   profileFields,
   tiers,
 } from '../../../schemas/fields.ts'
+import { randomRuns } from '../../harness/thorough.ts'
 import {
   eventOf,
   linkOf,
@@ -373,7 +374,7 @@ test.each(Object.entries(kinds))(
       fc.asyncProperty(requests, async (asked) => {
         if ((await expectChargedAsDelivered(asked)) > 0) withRecords++
       }),
-      { numRuns: kind.includes('versions') ? 40 : 15 },
+      randomRuns(15, kind.includes('versions') ? 40 : 15),
     )
     expect(withRecords).toBeGreaterThan(0)
   },
@@ -387,7 +388,7 @@ test.each(Object.entries({ counts: free, errors }))(
       fc.asyncProperty(requests, async (asked) => {
         expect(await expectChargedAsDelivered(asked)).toBe(0)
       }),
-      { numRuns: 10 },
+      randomRuns(4, 10),
     )
   },
   600_000,
@@ -398,7 +399,7 @@ test('a test key is charged nothing, whatever it asks', async () => {
     fc.asyncProperty(fc.oneof(...Object.values(kinds)), async (asked) => {
       await expectChargedAsDelivered(asked, { 'x-test-mode': 'test' })
     }),
-    { numRuns: 30 },
+    randomRuns(8, 30),
   )
 }, 600_000)
 

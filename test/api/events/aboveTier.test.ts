@@ -5,6 +5,7 @@ import { formats } from '../../../collector/api/http/negotiateFormat.ts'
 import { operators } from '../../../collector/events/query/filter/filter.ts'
 import { visitorTiers } from '../../../collector/events/visitors/visitorsRequest.ts'
 import { type Field, fields, isReadableAt, profileFields, tiers } from '../../../schemas/fields.ts'
+import { randomRuns } from '../../harness/thorough.ts'
 import { eventOf, linkOf, openEvents, projectId, type Row } from './harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -88,7 +89,7 @@ type Asked = typeof request extends fc.Arbitrary<infer Value> ? Value : never
 test('no field above the tier is ever returned, whatever select, filter, distinct and format ask', async () => {
   await fc.assert(
     fc.asyncProperty(request, (asked) => expectNothingAbove(`events/${asked.tier}`, asked)),
-    { numRuns: 300 },
+    randomRuns(40, 300),
   )
 }, 600_000)
 
@@ -99,7 +100,7 @@ test('nor of visitors', async () => {
     fc.asyncProperty(visitorsRequest, (asked) =>
       expectNothingAbove(`events/${asked.tier}/visitors`, asked, scope),
     ),
-    { numRuns: 100 },
+    randomRuns(20, 100),
   )
 })
 

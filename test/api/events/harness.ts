@@ -4,7 +4,6 @@ import type { InjectOptions } from 'fastify'
 import { inject } from 'vitest'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
-import { openDatabases } from '../../../collector/platform/clickhouse/cluster.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
 import type { SendMail } from '../../../collector/platform/mail.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
@@ -16,7 +15,6 @@ import {
   newKeptClickHouseDatabase,
   newKeptPostgresDatabase,
   newPostgresDatabase,
-  newServiceDatabases,
 } from '../../harness/databases.ts'
 import { organizationId, pixelId, projectId } from '../../harness/ids.ts'
 import { noSandboxTenant } from '../../harness/noSandboxTenant.ts'
@@ -68,19 +66,19 @@ async function insertRows(
   await clickhouse.insertLines(table, Readable.from([lines], { objectMode: false }), randomUUID())
 }
 
-const openBoth = async () => openDatabases(inject('clickhouseUrl'), await newServiceDatabases())
-
 /** Of the files of this worker. */
-let sharedDatabase: Promise<string> | null = null
+const shared: Partial<Record<'live' | 'test', Promise<string>>> = {}
+const sharedDatabase = (mode: 'live' | 'test'): Promise<string> =>
+  (shared[mode] ??= newKeptClickHouseDatabase())
 
-async function openLive(isAlone: boolean): Promise<Record<'live' | 'test', ClickHouse>> {
+async function openStores(
+  isAlone: boolean,
+  hasTestRows: boolean,
+): Promise<Record<'live' | 'test', ClickHouse>> {
   const url = inject('clickhouseUrl')
-  if (!isAlone) sharedDatabase ??= newKeptClickHouseDatabase()
-  const database = isAlone ? newClickHouseDatabase() : sharedDatabase!
-  return {
-    live: openClickHouse(url, await database),
-    test: openClickHouse(url, migratedDatabase),
-  }
+  const live = isAlone ? newClickHouseDatabase() : sharedDatabase('live')
+  const test = hasTestRows ? sharedDatabase('test') : migratedDatabase
+  return { live: openClickHouse(url, await live), test: openClickHouse(url, await test) }
 }
 
 interface EventsOptions {
@@ -156,7 +154,7 @@ async function openOwn(
   }: EventsOptions,
   keptUrl?: string,
 ) {
-  const clickhouse = on ?? (hasTestRows ? await openBoth() : await openLive(isAlone))
+  const clickhouse = on ?? (await openStores(isAlone, hasTestRows))
   const postgresUrl = keptUrl ?? (await newPostgresDatabase())
   const postgres = openPostgres(postgresUrl, () => {})
   const { app, services, ...opened } = await openApp(

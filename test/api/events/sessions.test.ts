@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { selectableAt } from '../../../schemas/fields.ts'
+import { randomRuns } from '../../harness/thorough.ts'
 import { eventOf, linkOf, openEvents, type Row } from './harness.ts'
 
 const minute = 60_000
@@ -188,7 +189,7 @@ describe('random histories', () => {
           }
         },
       ),
-      { numRuns: 12 },
+      randomRuns(4, 12),
     )
   }, 600_000)
 })

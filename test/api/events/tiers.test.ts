@@ -12,6 +12,7 @@ import {
   type Tier,
   tiers,
 } from '../../../schemas/fields.ts'
+import { isThorough } from '../../harness/thorough.ts'
 import { eventOf, linkOf, openEvents, type Row } from './harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -261,17 +262,24 @@ describe('distinct', () => {
   })
 })
 
+const fieldsAtOnce = isThorough ? 1 : 12
+
 test('every field of the table can be selected and filtered at the full profile', async () => {
   const everything = fields.map(({ name }) => name).join(',')
   const { rows } = await page(full, { select: everything, filter: `hem:eq:${ada.hem}`, limit: '1' })
-  for (const { name } of fields) {
-    const selected = await page(full, { select: name, filter: `hem:eq:${ada.hem}`, limit: '1' })
-    expect(selected.rows).toEqual([{ [name]: rows[0]![name] }])
-    const value = rows[0]![name]
-    if (value === null || name === 'event_data') continue
-    expect(await found(`${name}:eq:${value}`), name).toContain(adas.event_id)
-    expect(await found(`${name}:ne:${value}`), name).not.toContain(adas.event_id)
+  const row = rows[0]!
+  const filterable = (name: string) => row[name] !== null && name !== 'event_data'
+  // Most of a query is its analysis, so a query has several fields. The slow tier has one in each.
+  for (let from = 0; from < fields.length; from += fieldsAtOnce) {
+    const names = fields.slice(from, from + fieldsAtOnce).map(({ name }) => name)
+    const select = names.join(',')
+    const selected = await page(full, { select, filter: `hem:eq:${ada.hem}`, limit: '1' })
+    expect(selected.rows).toEqual([Object.fromEntries(names.map((name) => [name, row[name]]))])
+    const filters = names.filter(filterable).map((name) => `${name}:eq:${row[name]}`)
+    if (filters.length > 0) expect(await found(filters.join(','))).toContain(adas.event_id)
   }
+  for (const { name } of fields.filter((field) => filterable(field.name)))
+    expect(await found(`${name}:ne:${row[name]}`), name).not.toContain(adas.event_id)
 }, 600_000)
 
 describe('many fields of profiles as text', () => {

@@ -128,12 +128,6 @@ describe('POST /api/v1/campaigns', () => {
     expect([status, body.error, body.parameter]).toEqual([400, 'invalid_parameter', parameter])
   })
 
-  test('404 for a project that is not the organization’s', async () => {
-    const json = { name: 'Spring', start_date: '2026-03-01', project_id: tenants.foreign.projectId }
-    const { status, body } = await send('POST', '', json)
-    expect([status, body.error]).toEqual([404, 'project not found'])
-  })
-
   test('a project key makes campaigns of its own project only', async () => {
     const key = tenants.keys.second
     expect(await create({ project_id: undefined }, key)).toMatchObject({
@@ -320,9 +314,5 @@ describe('GET /api/v1/campaigns', () => {
     expect((await get('', {}, { authorization: `Bearer ${key}` })).body.error).toBe(
       'API secret is required',
     )
-  })
-
-  test('401 without a key', async () => {
-    expect((await get('', {}, {})).status).toBe(401)
   })
 })

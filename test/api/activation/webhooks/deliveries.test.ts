@@ -126,7 +126,7 @@ describe('a receiver that misbehaves', () => {
     const timedOut = await it.delivery(one.id, ({ attempts }) => Number(attempts) > 0)
     expect(timedOut).toMatchObject({
       response_status: null,
-      error: expect.stringContaining('15 seconds'),
+      error: expect.stringContaining('3 seconds'),
     })
     for (const { webhook } of hanging) await it.ask(`DELETE /api/v1/webhooks/${webhook.id}`)
   })

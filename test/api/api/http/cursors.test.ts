@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { createAudience } from '../../../../collector/audiences/audiences.ts'
 import { buildNow } from '../../../../collector/audiences/builder/buildNow.ts'
 import { requestBuild } from '../../../../collector/audiences/builds.ts'
 import { inTransaction } from '../../../../collector/platform/postgres/transaction.ts'
 import { tiers } from '../../../../schemas/fields.ts'
 import type { Tenant } from '../../../spec/tenant.ts'
-import { openTenants, withKey } from '../../../spec/tenants.ts'
+import { tenantsOfWorker, withKey } from '../../../spec/tenants.ts'
 import { eventOf } from '../../events/harness.ts'
 
 /*
  * Every list gives its pages by the same rule: `cursor` and `next_cursor`, opaque and signed.
  */
 
-const api = await openTenants()
-afterAll(() => api.close())
+const api = await tenantsOfWorker()
 const { ours, theirs } = api
 
 /** A page of one row of each list, as a tenant asks for it. */

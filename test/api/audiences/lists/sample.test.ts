@@ -1,17 +1,16 @@
 /** What test keys see of lists. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { runImport } from '../../../../collector/audiences/lists/import/runImport.ts'
 import { readUnfinishedImports } from '../../../../collector/audiences/lists/imports.ts'
 import { createAllowance } from '../../../../collector/billing/allowance.ts'
 import { ensureSampleLists, sampleListId } from '../../../../collector/ops/sandbox/sampleLists.ts'
 import { waitFor } from '../../../harness/service.ts'
-import { openTenants, withKey } from '../../../spec/tenants.ts'
+import { type Tenants, tenantsOfWorker, withKey } from '../../../spec/tenants.ts'
 
-let service: Awaited<ReturnType<typeof openTenants>>
+let service: Tenants
 beforeAll(async () => {
-  service = await openTenants()
+  service = await tenantsOfWorker()
 })
-afterAll(() => service.close())
 
 test('a test key has a sample list, imported among the sample’s people, and changes nothing', async () => {
   const { postgres, stores, uploads } = service
