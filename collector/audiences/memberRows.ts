@@ -1,7 +1,11 @@
 import { numberAsHem } from '../../schemas/fields.ts'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { bindings } from '../events/query/bind.ts'
-import { erasedHems, isSuppressed, suppressedPeople } from '../events/query/profiles/suppressedPeople.ts'
+import {
+  erasedHems,
+  isSuppressed,
+  suppressedPeople,
+} from '../events/query/profiles/suppressedPeople.ts'
 import { personFields, readPeople } from '../identity/store/people.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'

@@ -61,7 +61,7 @@ export const recordsRoute =
         const count =
           place?.count ??
           (await readShownNumbers(stores, organizationId, [buildId])).get(buildId)!.count
-        const next = found.length > limit && { buildId, after: members.at(-1)!.key, count }
+        const next = page.length > limit && { buildId, after: members.at(-1)!.key, count }
         reply.type('application/json; charset=utf-8')
         return pageOf({ audience_id: audience.id, count, total: count }, rows, {
           ...(next && { next_cursor: cursors.write(audience.id, next) }),
