@@ -137,7 +137,7 @@ describe('X-Project-Id', () => {
     const one = `/api/v1/campaigns/${body.campaign.campaign_id}`
     for (const [route, change] of [
       [`GET ${one}`, undefined],
-      [`PUT ${one}`, { name: 'Renamed' }],
+      [`PATCH ${one}`, { name: 'Renamed' }],
       [`GET ${one}/performance`, undefined],
     ] as const) {
       const wrong = await askWith(it.key, route, it.demo.project_id, change)
