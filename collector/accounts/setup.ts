@@ -25,10 +25,10 @@ const noPassword = '!'
  */
 export async function setUp(
   client: Queryable,
-  { organization, email: given, project }: SetupRequest,
+  { organization, email: rawEmail, project }: SetupRequest,
   { publicUrl, collectorUrl }: Addresses,
 ): Promise<string[]> {
-  const email = normalizedEmail(given)
+  const email = normalizedEmail(rawEmail)
   const said: string[] = []
   const ensure = async (
     what: string,

@@ -91,6 +91,6 @@ export const auditRoutes =
 
 /** The name of the object in an entry's own details. */
 function nameIn({ name, email, text, url }: Record<string, unknown>): string | null {
-  const found = [name, email, text, url].find((value) => typeof value === 'string')
-  return (found as string | undefined) ?? null
+  const objectName = [name, email, text, url].find((value) => typeof value === 'string')
+  return (objectName as string | undefined) ?? null
 }

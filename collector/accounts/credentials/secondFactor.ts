@@ -120,10 +120,10 @@ export async function requireSecondFactor(
   if (!factor) return
   if (!code) throw unauthorized.secondFactorRequired()
   await takeCodeTry(postgres, userId, knownBrowser)
-  const given = plainCode(code)
+  const plain = plainCode(code)
   const isGood =
-    (await useTotp(postgres, secretBox, userId, factor, given)) ||
-    (await useRecoveryCode(postgres, userId, given))
+    (await useTotp(postgres, secretBox, userId, factor, plain)) ||
+    (await useRecoveryCode(postgres, userId, plain))
   if (!isGood) throw unauthorized.code()
 }
 

@@ -173,16 +173,19 @@ export const keyRoutes =
           },
         },
       },
-      async ({ principal, body: { name, mode, project_id, role: asked, expires_at } }, reply) => {
+      async (
+        { principal, body: { name, mode, project_id, role: requestedRole, expires_at } },
+        reply,
+      ) => {
         if (!project_id) requireOrganizationAdmin(principal)
         const project = project_id
           ? await projectFor(postgres, principal, 'administration', project_id, 'write')
           : null
         const projectId = project?.projectId ?? null
-        const most = highestKeyRole(principal, projectId)
-        const role = asked ?? most
-        if (!coversRole(most, role))
-          throw forbidden(`You can create keys with the role ${most} or lower.`)
+        const highestRole = highestKeyRole(principal, projectId)
+        const role = requestedRole ?? highestRole
+        if (!coversRole(highestRole, role))
+          throw forbidden(`You can create keys with the role ${highestRole} or lower.`)
         const expiresAt = readExpiry(expires_at)
         const credentials = newApiCredentials(mode)
         const keyId = randomUUID()

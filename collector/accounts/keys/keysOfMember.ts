@@ -36,9 +36,9 @@ export async function settleKeys(
     `${selectKeys} AND created_by_member_id = $2 AND ($3::uuid IS NULL OR project_id = $3) FOR UPDATE`,
     [principal.organizationId, memberId, projectId],
   )
-  const most = isRemoved ? () => null : await highestKeyRolesOf(client, memberId)
+  const highestRoleIn = isRemoved ? () => null : await highestKeyRolesOf(client, memberId)
   const rows = made.rows.filter(({ role, project_id }) => {
-    const highest = most(project_id)
+    const highest = highestRoleIn(project_id)
     return highest === null || !coversRole(highest, role)
   })
   if (rows.length === 0) return
@@ -102,8 +102,8 @@ async function handOver(
   holder: Holder | null,
   { key_id, name, project_id, role }: KeyRow,
 ): Promise<void> {
-  const most = highestKeyRole(principal, project_id)
-  const newRole = coversRole(most, role) ? role : most
+  const highestRole = highestKeyRole(principal, project_id)
+  const newRole = coversRole(highestRole, role) ? role : highestRole
   await client.query(
     'UPDATE api_keys SET role = $2, created_by_member_id = $3, created_by = $4 WHERE key_id = $1',
     [key_id, newRole, holder?.member_id, holder?.email],

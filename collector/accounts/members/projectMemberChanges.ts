@@ -29,13 +29,13 @@ export async function addProjectMember(
   }
   const { projectId } = await projectFor(postgres, principal, 'administration', project_id, 'write')
   return inTransaction(postgres, async (client) => {
-    const found = await client.query<{ member_id: string }>(
+    const memberRows = await client.query<{ member_id: string }>(
       `SELECT member_id FROM members
        WHERE organization_id = $1 AND (member_id = $2 OR email = $3)`,
       [principal.organizationId, member_id, email?.toLowerCase()],
     )
-    if (!found.rows[0]) throw notFound.member()
-    const memberId = found.rows[0].member_id
+    if (!memberRows.rows[0]) throw notFound.member()
+    const memberId = memberRows.rows[0].member_id
     const added = await client.query(
       'INSERT INTO project_members (project_id, member_id, role) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
       [projectId, memberId, role],

@@ -18,10 +18,10 @@ async function stateOf<Found extends Reached>(
   ask: () => Promise<Found>,
 ): Promise<State<Found>> {
   const startedAt = performance.now()
-  const found = await ask().catch(() => null)
+  const status = await ask().catch(() => null)
   const nothing = Object.fromEntries(names.map((name) => [name, null]))
-  const latency_ms = found && Math.round((performance.now() - startedAt) * 10) / 10
-  return { ...nothing, ...found, is_reachable: found !== null, latency_ms } as State<Found>
+  const latency_ms = status && Math.round((performance.now() - startedAt) * 10) / 10
+  return { ...nothing, ...status, is_reachable: status !== null, latency_ms } as State<Found>
 }
 
 interface ClickHouseFound extends Reached {

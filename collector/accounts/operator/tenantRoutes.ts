@@ -5,7 +5,7 @@ import { untilClosed } from '../../api/http/streaming.ts'
 import type { OperatorDeps } from './operatorDeps.ts'
 import { requireOperator } from './operators.ts'
 
-const most = 50
+const tenantsMax = 50
 const days = 30
 
 const Tenant = Type.Object(
@@ -32,7 +32,7 @@ export const tenantRoutes =
           tags: ['Dashboard'],
           operationId: 'listTopTenants',
           summary: 'List the busiest organizations',
-          description: `Requires an operator. Returns the ${most} organizations with the most events and the ${most} with the highest charges.`,
+          description: `Requires an operator. Returns the ${tenantsMax} organizations with the most events and the ${tenantsMax} with the highest charges.`,
           querystring: strictObject({}),
           response: { 200: Type.Object({ tenants: Type.Array(Tenant) }) },
         },
@@ -46,7 +46,7 @@ export const tenantRoutes =
         const events = await queryExecutor.rows<{ organization_id: string; events: number }>({
           sql: `SELECT organization_id, count() AS events FROM events
                 WHERE received_at >= now() - INTERVAL ${days} DAY
-                GROUP BY organization_id ORDER BY events DESC, organization_id LIMIT ${most}`,
+                GROUP BY organization_id ORDER BY events DESC, organization_id LIMIT ${tenantsMax}`,
           params: {},
         })
         const { rows } = await postgres.query<Static<typeof Tenant>>(
@@ -65,7 +65,7 @@ export const tenantRoutes =
            WHERE heard.organization_id IS NOT NULL OR organization_id IN (
              SELECT organization_id FROM charged ORDER BY amount_micros DESC, organization_id LIMIT $2)
            ORDER BY events DESC, amount_micros DESC, organization_id`,
-          [JSON.stringify(events), most],
+          [JSON.stringify(events), tenantsMax],
         )
         return { tenants: rows }
       },

@@ -29,11 +29,11 @@ export const attemptOf = async (
 export async function userWithPassword(
   deps: SecondFactorDeps,
   request: FastifyRequest,
-  { email: given, password, code }: { email: string; password: string; code?: string },
+  { email: rawEmail, password, code }: { email: string; password: string; code?: string },
   publicUrl: string,
 ): Promise<{ userId: string; memberId: string; email: string }> {
   const { postgres } = deps
-  const email = normalizedEmail(given)
+  const email = normalizedEmail(rawEmail)
   const attempt = await attemptOf(postgres, request, email, publicUrl)
   await takeSignInTry(postgres, attempt)
   const { rows } = await postgres.query<{

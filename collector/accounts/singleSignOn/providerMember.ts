@@ -96,31 +96,31 @@ export async function memberOfPerson(
      ORDER BY is_known DESC LIMIT 1`,
     [organizationId, issuer, subject, email],
   )
-  const found = rows[0]
+  const member = rows[0]
   // The address now belongs to another user of the provider, who must not inherit the member.
-  if (found?.is_other) throw new SignInRefused('identity_conflict')
+  if (member?.is_other) throw new SignInRefused('identity_conflict')
   // Without group_roles the organization assigns roles itself.
   const keepsRole =
-    settings.group_roles.length === 0 || found?.member_id === settings.emergency_member_id
+    settings.group_roles.length === 0 || member?.member_id === settings.emergency_member_id
   if (roleByGroups === null) {
-    if (found?.is_known && !keepsRole) await endRole(client, organizationId, found)
+    if (member?.is_known && !keepsRole) await endRole(client, organizationId, member)
     return null
   }
-  if (!found) return createMember(client, settings, { subject, email, role: roleByGroups, name })
-  const memberId = found.member_id
-  const role = keepsRole ? found.role : roleByGroups
+  if (!member) return createMember(client, settings, { subject, email, role: roleByGroups, name })
+  const memberId = member.member_id
+  const role = keepsRole ? member.role : roleByGroups
   await client.query(
     `UPDATE members SET role = $2, provider_issuer = $3, provider_subject = $4, name = coalesce(name, $5),
        invitation_sha256 = NULL, invitation_expires_at = NULL, invitation_by_mail = false, last_used_at = now(),
        version = version + CASE WHEN $6 THEN 1 ELSE 0 END, updated_at = CASE WHEN $6 THEN now() ELSE updated_at END
      WHERE member_id = $1`,
-    [memberId, role, issuer, subject, name, !found.is_known || role !== found.role],
+    [memberId, role, issuer, subject, name, !member.is_known || role !== member.role],
   )
   const actor = { organizationId, caller: { kind: 'member', memberId, role } } as const
   const object = { kind: 'member', id: memberId } as const
-  if (!found.is_known) await audit(client, actor, 'member.link_provider', object, { issuer })
-  if (role !== found.role) {
-    await auditRole(client, actor, memberId, { from: found.role, to: role })
+  if (!member.is_known) await audit(client, actor, 'member.link_provider', object, { issuer })
+  if (role !== member.role) {
+    await auditRole(client, actor, memberId, { from: member.role, to: role })
     const principal = { ...actor, projectId: null, mode: 'live' } as const
     await settleKeys(client, principal, memberId, 'revoke')
   }

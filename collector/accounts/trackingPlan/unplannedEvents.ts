@@ -62,11 +62,13 @@ export async function listUnplanned(
 
 /** Names and types only: values of events are billed. */
 function schemaOf(properties: Record<string, unknown>): Record<string, unknown> {
-  const known = Object.entries(properties).slice(0, propertiesMax)
+  const firstProperties = Object.entries(properties).slice(0, propertiesMax)
   return {
     type: 'object',
-    properties: Object.fromEntries(known.map(([name, value]) => [name, { type: typeOf(value) }])),
-    required: known.map(([name]) => name),
+    properties: Object.fromEntries(
+      firstProperties.map(([name, value]) => [name, { type: typeOf(value) }]),
+    ),
+    required: firstProperties.map(([name]) => name),
   }
 }
 

@@ -1,8 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/policy.ts'
-import { changeObject, type ObjectKind, objectFor } from '../../api/access/projectObjects.ts'
+import {
+  changeObject,
+  type ObjectKind,
+  objectFor,
+  objectProject,
+} from '../../api/access/projectObjects.ts'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
@@ -52,13 +56,7 @@ export const archiveRoutes =
         },
       },
       async ({ principal, query }) => {
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'events',
-          query.project_id,
-          'read',
-        )
+        const projectId = await objectProject(postgres, principal, query.project_id, 'read')
         return { archives: await listArchives(postgres, projectId) }
       },
     )
@@ -78,13 +76,7 @@ export const archiveRoutes =
         },
       },
       async ({ principal, body }, reply) => {
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'events',
-          body.project_id,
-          'write',
-        )
+        const projectId = await objectProject(postgres, principal, body.project_id, 'write')
         const startMs = readStart(body.starts_at, now())
         const archive = await inTransaction(postgres, async (client) => {
           await requireBucket(client, projectId, body.integration_id)

@@ -3,8 +3,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { readChatUrl, requireReaders, sealChatUrl } from '../../analytics/alerts/alertChannels.ts'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/policy.ts'
-import { changeObject, type ObjectKind, objectFor } from '../../api/access/projectObjects.ts'
+import {
+  changeObject,
+  type ObjectKind,
+  objectFor,
+  objectProject,
+} from '../../api/access/projectObjects.ts'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
@@ -65,13 +69,7 @@ export const visitAlertRoutes =
         },
       },
       async ({ principal, query }) => {
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'events',
-          query.project_id,
-          'read',
-        )
+        const projectId = await objectProject(postgres, principal, query.project_id, 'read')
         return { visit_alerts: await listVisitAlerts(postgres, projectId) }
       },
     )
@@ -90,13 +88,7 @@ export const visitAlertRoutes =
         },
       },
       async ({ principal, body }, reply) => {
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'events',
-          body.project_id,
-          'write',
-        )
+        const projectId = await objectProject(postgres, principal, body.project_id, 'write')
         const chatUrl = await readChatUrl(outbound, body.chat_url)
         const id = randomUUID()
         const alert = await inTransaction(postgres, async (client) => {

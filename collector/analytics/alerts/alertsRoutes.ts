@@ -2,8 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/policy.ts'
-import { changeObject, type ObjectKind, objectFor } from '../../api/access/projectObjects.ts'
+import {
+  changeObject,
+  type ObjectKind,
+  objectFor,
+  objectProject,
+} from '../../api/access/projectObjects.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { conflict, invalidParameter, notFound } from '../../api/http/errors.ts'
@@ -59,13 +63,7 @@ export const alertsRoutes =
         },
       },
       async ({ principal, query }) => {
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'events',
-          query.project_id,
-          'read',
-        )
+        const projectId = await objectProject(postgres, principal, query.project_id, 'read')
         return { alerts: await listAlerts(postgres, projectId) }
       },
     )
@@ -84,13 +82,7 @@ export const alertsRoutes =
         },
       },
       async ({ principal, body }, reply) => {
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'events',
-          body.project_id,
-          'write',
-        )
+        const projectId = await objectProject(postgres, principal, body.project_id, 'write')
         const chatUrl = await readChatUrl(deps.outbound, body.chat_url)
         const alertId = randomUUID()
         const alert = await inTransaction(postgres, async (client) => {

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { projectFor } from '../../api/access/policy.ts'
-import { changeObject, type ObjectKind } from '../../api/access/projectObjects.ts'
+import { changeObject, type ObjectKind, objectProject } from '../../api/access/projectObjects.ts'
 import {
   Id,
   Nullable,
@@ -102,13 +101,7 @@ const routesOf =
         },
       },
       async ({ principal, query }) => {
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'events',
-          query.project_id,
-          'read',
-        )
+        const projectId = await objectProject(postgres, principal, query.project_id, 'read')
         return { [plural]: (await listSavedItems(postgres, projectId, kind)).map(publicItem) }
       },
     )
@@ -131,7 +124,7 @@ const routesOf =
       async ({ principal, body }, reply) => {
         const { project_id, ...content } = body as SavedContent & { project_id: string }
         kind.check(content)
-        const { projectId } = await projectFor(postgres, principal, 'events', project_id, 'write')
+        const projectId = await objectProject(postgres, principal, project_id, 'write')
         const item = await inTransaction(postgres, (client) =>
           createSavedItem(client, principal, kind, projectId, content),
         )

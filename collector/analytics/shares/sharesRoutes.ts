@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import { hashPassword } from '../../api/access/passwords.ts'
 import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
+import { objectProject } from '../../api/access/projectObjects.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { ApiError, invalidParameter, notFound } from '../../api/http/errors.ts'
@@ -82,13 +83,7 @@ export const sharesRoutes =
         },
       },
       async ({ principal, query }) => {
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'events',
-          query.project_id,
-          'write',
-        )
+        const projectId = await objectProject(postgres, principal, query.project_id, 'write')
         return { share_links: (await listShares(postgres, projectId)).map(adminShare) }
       },
     )
@@ -129,13 +124,7 @@ export const sharesRoutes =
           projectId: body.project_id,
           ...(pixelId !== null && { pixelId }),
         })
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'events',
-          body.project_id,
-          'write',
-        )
+        const projectId = await objectProject(postgres, principal, body.project_id, 'write')
         const segment = body.segment_id
           ? await readSegment(postgres, projectId, body.segment_id)
           : null

@@ -68,11 +68,11 @@ export function createAuthenticate(
   const bySession = async (request: FastifyRequest): Promise<Principal | null> => {
     const session = sessionOf(request, publicUrl)
     if (!session) return null
-    const asked = header(request, 'x-organization-id')
-    if (asked !== undefined && !isUuid(asked)) return null
+    const organizationHeader = header(request, 'x-organization-id')
+    if (organizationHeader !== undefined && !isUuid(organizationHeader)) return null
     const key: SessionKey = {
       hash: sha256(session).toString('base64'),
-      organizationId: asked ?? null,
+      organizationId: organizationHeader ?? null,
     }
     const member = await memberOfSession(JSON.stringify(key))
     if (!member) return null

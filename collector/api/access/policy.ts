@@ -61,9 +61,9 @@ export interface ProjectGrant {
 export function requireOwnProject(
   { projectId }: Principal,
   resource: Resource,
-  asked: string | undefined,
+  requestedId: string | undefined,
 ): void {
-  if (projectId !== null && asked !== undefined && asked !== projectId)
+  if (projectId !== null && requestedId !== undefined && requestedId !== projectId)
     throw refusalOfOtherProject[resource]()
 }
 
@@ -89,12 +89,12 @@ export async function projectFor(
   postgres: Postgres,
   principal: Principal,
   resource: Resource,
-  asked: string | undefined,
+  requestedId: string | undefined,
   action: Action,
 ): Promise<ProjectGrant> {
   const { organizationId, caller } = principal
   if (caller.kind === 'share') throw forbidden('Share links cannot administer anything.')
-  const projectId = asked ?? principal.projectId
+  const projectId = requestedId ?? principal.projectId
   if (!projectId) throw invalidParameter('project_id', 'is required')
   requireOwnProject(principal, resource, projectId)
   const memberId = plainMemberId(principal)
@@ -141,7 +141,7 @@ export interface RecordScope {
 
 export type RecordScopeOf = (
   principal: Principal,
-  asked: string | undefined,
+  requestedId: string | undefined,
 ) => Promise<RecordScope>
 
 /**
@@ -151,12 +151,12 @@ export type RecordScopeOf = (
  * found".
  */
 export function createRecordScopeOf(postgres: Postgres): RecordScopeOf {
-  return async (principal, asked) => {
+  return async (principal, requestedId) => {
     const { organizationId } = principal
     const memberId = plainMemberId(principal)
     const projectIds =
-      asked !== undefined || principal.projectId !== null
-        ? [(await projectFor(postgres, principal, 'records', asked, 'read')).projectId]
+      requestedId !== undefined || principal.projectId !== null
+        ? [(await projectFor(postgres, principal, 'records', requestedId, 'read')).projectId]
         : memberId !== null
           ? await projectsOfMember(postgres, memberId)
           : null
@@ -184,14 +184,14 @@ export async function audienceProjectOf(
   request: ProjectRequest,
   action: Action,
 ): Promise<string> {
-  const asked = requestedProject(request)
-  if (asked === undefined) {
+  const requestedId = requestedProject(request)
+  if (requestedId === undefined) {
     throw invalidParameter(
       'project_id',
       'is required: send a project id as X-Project-Id or ?project_id=',
     )
   }
-  return (await projectFor(postgres, request.principal, 'audiences', asked, action)).projectId
+  return (await projectFor(postgres, request.principal, 'audiences', requestedId, action)).projectId
 }
 
 /**
@@ -231,7 +231,7 @@ export interface Scope {
 /** `action`: reads the events' own fields (the default), or also their visitors' identities. */
 export type ScopeOf = (
   principal: Principal,
-  asked: RequestedScope,
+  requested: RequestedScope,
   action?: Exclude<Action, 'write'>,
 ) => Promise<Scope>
 
@@ -247,38 +247,50 @@ export function createScopeOf(postgres: Postgres): ScopeOf {
   const campaignIs = ttlCache((key) => readCampaign(postgres, key))
   const roleIn = ttlCache((key) => readProjectRole(postgres, key))
 
-  return async (principal, asked, action = 'read') => {
+  return async (principal, requested, action = 'read') => {
     const { organizationId, caller } = principal
-    if (asked.organizationId && asked.organizationId !== organizationId)
+    if (requested.organizationId && requested.organizationId !== organizationId)
       throw notFound.organization()
     if (caller.kind === 'share' && action === 'identity') throw identityIsForAdmins()
     const sharedPixelId = caller.kind === 'share' ? caller.pixelId : null
-    if (sharedPixelId && asked.pixelId && asked.pixelId !== sharedPixelId) throw notFound.pixel()
-    requireOwnProject(principal, 'events', asked.projectId)
+    if (sharedPixelId && requested.pixelId && requested.pixelId !== sharedPixelId)
+      throw notFound.pixel()
+    requireOwnProject(principal, 'events', requested.projectId)
     const own = { organizationId, projectId: principal.projectId }
-    if (asked.projectId && !(await projectIs(JSON.stringify({ ...own, asked: asked.projectId }))))
+    if (
+      requested.projectId &&
+      !(await projectIs(JSON.stringify({ ...own, id: requested.projectId })))
+    )
       throw notFound.project()
 
-    const pixelId = sharedPixelId ?? asked.pixelId ?? null
-    const pixel = pixelId ? await pixelIs(JSON.stringify({ ...own, asked: pixelId })) : null
-    if (pixel === undefined || isElsewhere(pixel, asked)) throw notFound.pixel()
-    const campaignId = asked.campaignId?.toLowerCase() ?? null
+    const pixelId = sharedPixelId ?? requested.pixelId ?? null
+    const pixel = pixelId ? await pixelIs(JSON.stringify({ ...own, id: pixelId })) : null
+    if (pixel === undefined || isElsewhere(pixel, requested)) throw notFound.pixel()
+    const campaignId = requested.campaignId?.toLowerCase() ?? null
     const campaign = campaignId
-      ? await campaignIs(JSON.stringify({ ...own, asked: campaignId }))
+      ? await campaignIs(JSON.stringify({ ...own, id: campaignId }))
       : null
-    if (campaign === undefined || isElsewhere(campaign, asked)) throw notFound.campaign()
+    if (campaign === undefined || isElsewhere(campaign, requested)) throw notFound.campaign()
 
     // The project is first in the primary key, so the query names it even if the pixel or the campaign would
     // suffice.
     const projectId =
-      principal.projectId ?? asked.projectId ?? pixel?.project_id ?? campaign?.project_id ?? null
+      principal.projectId ??
+      requested.projectId ??
+      pixel?.project_id ??
+      campaign?.project_id ??
+      null
     const memberId = plainMemberId(principal)
     if (memberId !== null) {
       if (projectId === null)
         throw invalidParameter('project_id', 'is required: this route reads one project at a time')
       const role = await roleIn(JSON.stringify({ memberId, projectId }))
       if (!role)
-        throw asked.projectId ? notFound.project() : pixel ? notFound.pixel() : notFound.campaign()
+        throw requested.projectId
+          ? notFound.project()
+          : pixel
+            ? notFound.pixel()
+            : notFound.campaign()
       requireAction(role, action)
     }
     if (pixel && !pixel.active) throw pixelInactive()

@@ -22,6 +22,15 @@ export interface RequestedObject {
   readonly project_id?: string | undefined
 }
 
+/** Returns the project of a request about such objects: its own, or that of the key. Throws as projectFor does. */
+export const objectProject = async (
+  postgres: Postgres,
+  principal: Principal,
+  requestedId: string | undefined,
+  action: Action,
+): Promise<string> =>
+  (await projectFor(postgres, principal, 'events', requestedId, action)).projectId
+
 /**
  * Returns an object whose project the caller may read or change. Throws `missing` for an object of another project than
  * the request names, and for one of an inaccessible project.
@@ -33,7 +42,7 @@ export async function objectFor<Found extends { readonly project_id: string }>(
   { id, project_id }: RequestedObject,
   action: Action,
 ): Promise<Found> {
-  if (project_id !== undefined) await projectFor(postgres, principal, 'events', project_id, action)
+  if (project_id !== undefined) await objectProject(postgres, principal, project_id, action)
   const found = await read(postgres, principal.organizationId, id)
   if (!found || (project_id !== undefined && found.project_id !== project_id)) throw missing()
   const object = { projectId: found.project_id, missing }

@@ -79,14 +79,14 @@ export function createTakeTokens(postgres: Postgres): TakeTokens {
       ],
     })
     const { refused, wait_seconds, remaining, tightest } = rows[0]!
-    const told = isTold(limit) ? rateHeaders(buckets[names[tightest - 1]!], remaining) : {}
-    if (refused === 0) return told
+    const headers = isTold(limit) ? rateHeaders(buckets[names[tightest - 1]!], remaining) : {}
+    if (refused === 0) return headers
     const { rate, per } = buckets[names[refused - 1]!]
     throw new ApiError(
       429,
       'rate_limited',
       `Rate limit exceeded: ${inWords(rate)} for ${limit === 'share' ? 'this link' : per === 'caller' ? 'this key' : 'this organization'}. Wait, then retry.`,
-      { headers: { ...told, 'retry-after': String(Math.max(1, Math.ceil(wait_seconds))) } },
+      { headers: { ...headers, 'retry-after': String(Math.max(1, Math.ceil(wait_seconds))) } },
     )
   }
 }
@@ -100,10 +100,10 @@ export function describeRateLimit(limit: RateLimitName): string {
     const { rate, burst, per } = buckets[name]
     return `${inWords(rate)}, bursts of ${burst}, per ${per === 'caller' ? 'key' : 'organization'}`
   })
-  const told = isTold(limit)
+  const headers = isTold(limit)
     ? ' `X-RateLimit-Limit`, `-Burst` and `-Remaining` describe the strictest of them.'
     : ''
-  return `${parts.join('; ')}.${told} \`Retry-After\` contains the seconds to wait.`
+  return `${parts.join('; ')}.${headers} \`Retry-After\` contains the seconds to wait.`
 }
 
 interface TokensTaken {

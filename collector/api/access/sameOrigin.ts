@@ -27,10 +27,10 @@ export function requireSameOrigin(request: FastifyRequest, publicUrl: string): v
 
 function isOriginOf(origin: string, publicUrl: string): boolean {
   if (!URL.canParse(origin)) return false
-  const [asked, ours] = [new URL(origin), new URL(publicUrl)]
+  const [origins, ours] = [new URL(origin), new URL(publicUrl)]
   return (
-    asked.origin === ours.origin ||
-    (isLoopback(asked) && isLoopback(ours) && asked.port === ours.port)
+    origins.origin === ours.origin ||
+    (isLoopback(origins) && isLoopback(ours) && origins.port === ours.port)
   )
 }
 

@@ -76,9 +76,9 @@ export function createSandboxTenant(postgres: Postgres): SandboxTenant {
     names: SampleNames,
   ) => {
     for (const [kind, sampleId] of Object.entries(kinds)) {
-      const asked = place[kind]
-      if (typeof asked !== 'string' || !isUuid(asked)) continue
-      const id = asked.toLowerCase()
+      const value = place[kind]
+      if (typeof value !== 'string' || !isUuid(value)) continue
+      const id = value.toLowerCase()
       if (
         !(await isTheirs(JSON.stringify({ organizationId, projectId, kind, id } satisfies Asked)))
       )

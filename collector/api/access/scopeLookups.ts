@@ -12,7 +12,7 @@ interface Lookup {
   /** The only project that the caller may see; null: all projects of the organization. */
   projectId: string | null
   /** The id of a project, a pixel or a campaign. */
-  asked: string
+  id: string
 }
 
 interface Membership {
@@ -33,11 +33,11 @@ export async function readProjectRole(
 }
 
 export async function isProject(postgres: Postgres, key: string): Promise<boolean> {
-  const { organizationId, projectId, asked } = JSON.parse(key) as Lookup
+  const { organizationId, projectId, id } = JSON.parse(key) as Lookup
   const { rowCount } = await postgres.query(
     `SELECT 1 FROM projects
      WHERE project_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)`,
-    [asked, organizationId, projectId],
+    [id, organizationId, projectId],
   )
   return rowCount !== 0
 }
@@ -46,11 +46,11 @@ export async function readPixel(
   postgres: Postgres,
   key: string,
 ): Promise<{ active: boolean; project_id: string } | undefined> {
-  const { organizationId, projectId, asked } = JSON.parse(key) as Lookup
+  const { organizationId, projectId, id } = JSON.parse(key) as Lookup
   const { rows } = await postgres.query<{ active: boolean; project_id: string }>(
     `SELECT active, project_id FROM pixels JOIN projects USING (project_id)
      WHERE pixel_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)`,
-    [asked, organizationId, projectId],
+    [id, organizationId, projectId],
   )
   return rows[0]
 }
@@ -59,12 +59,12 @@ export async function readCampaign(
   postgres: Postgres,
   key: string,
 ): Promise<{ project_id: string } | undefined> {
-  const { organizationId, projectId, asked } = JSON.parse(key) as Lookup
-  if (!isUuid(asked)) return undefined
+  const { organizationId, projectId, id } = JSON.parse(key) as Lookup
+  if (!isUuid(id)) return undefined
   const { rows } = await postgres.query<{ project_id: string }>(
     `SELECT project_id FROM campaigns JOIN projects USING (project_id)
      WHERE campaign_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)`,
-    [asked, organizationId, projectId],
+    [id, organizationId, projectId],
   )
   return rows[0]
 }

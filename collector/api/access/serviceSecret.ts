@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-const known = new WeakMap<Postgres, Map<string, Promise<Buffer>>>()
+const secretsByPool = new WeakMap<Postgres, Map<string, Promise<Buffer>>>()
 
 /**
  * Returns a secret of 32 bytes that the service generated once and stores in PostgreSQL for all processes.
@@ -16,12 +16,12 @@ export function serviceSecret(
     | 'cursor_key'
     | 'unsubscribe_key',
 ): Promise<Buffer> {
-  const secrets = known.get(postgres) ?? new Map<string, Promise<Buffer>>()
-  known.set(postgres, secrets)
-  const found = secrets.get(name) ?? readSecret(postgres, name)
-  secrets.set(name, found)
-  found.catch(() => secrets.delete(name))
-  return found
+  const secrets = secretsByPool.get(postgres) ?? new Map<string, Promise<Buffer>>()
+  secretsByPool.set(postgres, secrets)
+  const secret = secrets.get(name) ?? readSecret(postgres, name)
+  secrets.set(name, secret)
+  secret.catch(() => secrets.delete(name))
+  return secret
 }
 
 async function readSecret(postgres: Postgres, name: string): Promise<Buffer> {

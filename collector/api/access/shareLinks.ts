@@ -110,9 +110,9 @@ export function principalOfShare(link: ShareLink | undefined, credentials: strin
 
 function hasProof(credentials: string, passwordHash: string): boolean {
   const { secret, proof } = splitShareCredentials(credentials)
-  const given = Buffer.from(proof ?? '', 'base64url')
-  const wanted = proofOf(secret, passwordHash)
-  return given.length === wanted.length && timingSafeEqual(given, wanted)
+  const proofBytes = Buffer.from(proof ?? '', 'base64url')
+  const expected = proofOf(secret, passwordHash)
+  return proofBytes.length === expected.length && timingSafeEqual(proofBytes, expected)
 }
 
 /** The origins whose pages may show a share link in a frame; none for a link that does not exist or has expired. */

@@ -11,7 +11,7 @@ export function watchStores(
   { postgres, clickhouse }: { postgres: Postgres; clickhouse: ClickHouse },
   changed: (away: string | null) => void,
 ): { stop(): Promise<void> } {
-  let known: string | null = null
+  let lastState: string | null = null
   return runEvery(
     watchMs,
     async () => {
@@ -23,8 +23,8 @@ export function watchStores(
         ...(postgresIsThere ? [] : ['PostgreSQL']),
         ...(clickhouseIsThere ? [] : ['ClickHouse']),
       ])
-      if (away !== known) changed(away)
-      known = away
+      if (away !== lastState) changed(away)
+      lastState = away
     },
     () => {},
   )

@@ -47,12 +47,12 @@ export async function answerError(
   }
   await request.charge?.refund()
   await request.freeAnswer?.giveBack()
-  const known = error instanceof ApiError ? error : toApiError(error, request)
-  request.errorCode = known.error
-  if (known.status >= 500 && !expected.includes(known.error)) request.log.error(error)
+  const apiError = error instanceof ApiError ? error : toApiError(error, request)
+  request.errorCode = apiError.error
+  if (apiError.status >= 500 && !expected.includes(apiError.error)) request.log.error(error)
   return (
     reply
-      .code(known.status)
+      .code(apiError.status)
       // A stream that failed before its first byte may have set this header.
       .removeHeader('content-encoding')
       // The charge is refunded above.
@@ -60,10 +60,10 @@ export async function answerError(
       .headers({
         'content-type': 'application/json; charset=utf-8',
         'cache-control': 'private, no-store',
-        ...(known.status === 401 && { 'www-authenticate': challenge }),
-        ...known.extra.headers,
+        ...(apiError.status === 401 && { 'www-authenticate': challenge }),
+        ...apiError.extra.headers,
       })
-      .send(bodyOf(known, request.id))
+      .send(bodyOf(apiError, request.id))
   )
 }
 
@@ -77,12 +77,13 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
     return
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && mayTakeLong(socket)) return
-  const known = clientErrors[error.code ?? ''] ?? malformed('This is not an HTTP/1.1 request.')
+  const clientError =
+    clientErrors[error.code ?? ''] ?? malformed('This is not an HTTP/1.1 request.')
   const requestId = randomUUID()
-  const body = JSON.stringify(bodyOf(known, requestId))
+  const body = JSON.stringify(bodyOf(clientError, requestId))
   socket.end(
     [
-      `HTTP/1.1 ${known.status} ${STATUS_CODES[known.status]}`,
+      `HTTP/1.1 ${clientError.status} ${STATUS_CODES[clientError.status]}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Cache-Control: private, no-store',

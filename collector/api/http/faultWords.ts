@@ -156,10 +156,10 @@ const cut = (text: string) =>
 /** `(got …)` for a plain value that is no secret; empty otherwise. */
 function givenAt(path: readonly string[], value: unknown): string {
   if (path.length === 0 || path.some((name) => isSecret.test(name))) return ''
-  let given = value
-  for (const name of path) given = (given as Record<string, unknown> | undefined)?.[name]
-  if (given === undefined) return ''
-  if (Array.isArray(given)) return ` (got an array of ${counted(given.length, 'item')})`
-  if (typeof given === 'object' && given !== null) return ' (got an object)'
-  return ` (got ${typeof given === 'string' ? quoted(cut(given)) : given})`
+  let actual = value
+  for (const name of path) actual = (actual as Record<string, unknown> | undefined)?.[name]
+  if (actual === undefined) return ''
+  if (Array.isArray(actual)) return ` (got an array of ${counted(actual.length, 'item')})`
+  if (typeof actual === 'object' && actual !== null) return ' (got an object)'
+  return ` (got ${typeof actual === 'string' ? quoted(cut(actual)) : actual})`
 }

@@ -21,7 +21,7 @@ interface Measures {
  */
 export function measureRequests(app: FastifyInstance): void {
   // Caches the labels, because a lookup costs more than counting.
-  const known = new Map<string, Measures>()
+  const measuresByRoute = new Map<string, Measures>()
   const begun = new Set<string>()
   const begin = (method: string, route: string) => {
     if (begun.has(`${method} ${route}`)) return
@@ -30,7 +30,7 @@ export function measureRequests(app: FastifyInstance): void {
   }
   const measuresOf = (method: string, route: string, status: number): Measures => {
     const name = `${method} ${route} ${status}`
-    let measures = known.get(name)
+    let measures = measuresByRoute.get(name)
     if (!measures) {
       begin(method, route)
       const labels = { method, route, status: String(status) }
@@ -39,7 +39,7 @@ export function measureRequests(app: FastifyInstance): void {
         seconds: httpSeconds.labels(labels),
         chargedRecords: (records) => chargedRecords.inc(labels, records),
       }
-      known.set(name, measures)
+      measuresByRoute.set(name, measures)
     }
     return measures
   }

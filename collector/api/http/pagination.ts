@@ -52,13 +52,15 @@ export async function readPage<Row>(
 ): Promise<{ rows: Row[]; next: { next_cursor?: string } }> {
   const listCursors = cursors<readonly string[]>(list)
   const after = cursor === undefined ? null : listCursors.read(owner, cursor)
-  const [place, most] = [1, 2].map((index) => `$${values.length + index}`)
+  const [cursorPlaceholder, limitPlaceholder] = [1, 2].map((index) => `$${values.length + index}`)
   const columns = Object.keys(key)
-  const last = Object.values(key).map((type, index) => `(${place}::text[])[${index + 1}]::${type}`)
+  const last = Object.values(key).map(
+    (type, index) => `(${cursorPlaceholder}::text[])[${index + 1}]::${type}`,
+  )
   const { rows } = await postgres.query<Row & { page_place: readonly string[] }>(
     `SELECT *, ARRAY[${columns.map((column) => `${column}::text`)}] AS page_place FROM (${sql}) AS listed
-     WHERE ${place}::text[] IS NULL OR (${columns}) ${order === 'asc' ? '>' : '<'} (${last})
-     ORDER BY ${columns.map((column) => `${column} ${order}`)} LIMIT ${most}`,
+     WHERE ${cursorPlaceholder}::text[] IS NULL OR (${columns}) ${order === 'asc' ? '>' : '<'} (${last})
+     ORDER BY ${columns.map((column) => `${column} ${order}`)} LIMIT ${limitPlaceholder}`,
     [...values, after, limit + 1],
   )
   const page = rows.slice(0, limit)

@@ -26,12 +26,12 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
     body: orDefault,
   }[httpPart ?? '']
   const canonicalize = canonicalizer(schema)
-  return (given: unknown) => {
-    const value = canonicalize(read ? read(schema, given) : given)
+  return (input: unknown) => {
+    const value = canonicalize(read ? read(schema, input) : input)
     compiled ??= Compile(schema)
     const validator = compiled
     return validator.Check(value)
-      ? { value: httpPart === 'headers' ? given : value }
+      ? { value: httpPart === 'headers' ? input : value }
       : { error: faultOf(schema, value, errorsOf(validator, value), httpPart ?? 'body') }
   }
 }
@@ -58,15 +58,15 @@ export function errorsOf(validator: Validator, value: unknown): readonly Fault[]
 /**
  * Returns a copy whose arrays have equal length but holes after the first members; the validator skips holes.
  */
-function beginningOf(value: unknown, looks: { left: number }): unknown {
+function beginningOf(value: unknown, budget: { left: number }): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (!Array.isArray(value))
     return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [name, beginningOf(member, looks)]),
+      Object.entries(value).map(([name, member]) => [name, beginningOf(member, budget)]),
     )
   const copy = new Array(value.length)
-  for (let at = 0; at < value.length && looks.left-- > 0; at++)
-    copy[at] = beginningOf(value[at], looks)
+  for (let at = 0; at < value.length && budget.left-- > 0; at++)
+    copy[at] = beginningOf(value[at], budget)
   return copy
 }
 

@@ -35,10 +35,12 @@ export function createMcpServer(client: Client, document: Document): Server {
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const tool = tools.get(params.name)
     if (!tool) return failure(`There is no tool ${params.name}. tools/list names all tools.`)
-    const given = params.arguments ?? {}
-    const unknown = Object.keys(given).find((name) => !Object.hasOwn(parametersOf(tool), name))
+    const toolArguments = params.arguments ?? {}
+    const unknown = Object.keys(toolArguments).find(
+      (name) => !Object.hasOwn(parametersOf(tool), name),
+    )
     if (unknown !== undefined) return failure(noParameter(tool, unknown))
-    const request = withinBudget(tool, given)
+    const request = withinBudget(tool, toolArguments)
     if (typeof request === 'string') return failure(request)
     try {
       return success((await client[tool.name](request as never, { signal })) as unknown)

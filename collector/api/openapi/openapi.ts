@@ -137,8 +137,8 @@ const tags = [
 ]
 
 /** Gives responses without a description the description of their status. */
-const nameStatuses: SwaggerTransformObject = (given) => {
-  const { openapiObject } = given as { openapiObject: unknown }
+const nameStatuses: SwaggerTransformObject = (input) => {
+  const { openapiObject } = input as { openapiObject: unknown }
   for (const operations of Object.values((openapiObject as Document).paths)) {
     for (const { responses } of Object.values(operations)) {
       for (const [status, answer] of Object.entries(responses)) {

@@ -96,8 +96,8 @@ function describe(parameter: Parameter): void {
   const { description, example = exampleIds[parameter.name] } = texts[parameter.name] ?? {}
   if (description !== undefined) parameter.description ??= description
   if (parameter.example !== undefined) return
-  const given = namedValue(parameter.schema ?? {}) ?? example
-  if (given !== undefined) parameter.schema = { ...parameter.schema, examples: [given] }
+  const value = namedValue(parameter.schema ?? {}) ?? example
+  if (value !== undefined) parameter.schema = { ...parameter.schema, examples: [value] }
 }
 
 /** Returns a value from the schema itself. */

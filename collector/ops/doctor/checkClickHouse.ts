@@ -13,7 +13,7 @@ import { counted } from '../../platform/counted.ts'
 import { openPostgres } from '../../platform/postgres/pool.ts'
 import { StartError } from '../../platform/startError.ts'
 import { snapshotStart } from '../backup/snapshotClickHouse.ts'
-import { askAll, clockFinding, type Finding, found, gigabytes, schemaFinding } from './finding.ts'
+import { askAll, clockFinding, type Finding, finding, gigabytes, schemaFinding } from './finding.ts'
 
 const freeShareMin = 0.1
 
@@ -27,9 +27,9 @@ export async function examineShards(
   const postgres = openPostgres(postgresUrl, () => {})
   try {
     await requireShardSet(postgres, address, database)
-    return [found(`the ${address.shards.length} shards of CLICKHOUSE_SHARDS contain events`)]
+    return [finding(`the ${address.shards.length} shards of CLICKHOUSE_SHARDS contain events`)]
   } catch (error) {
-    if (error instanceof StartError) return [found('the shards', error.message)]
+    if (error instanceof StartError) return [finding('the shards', error.message)]
     throw error
   } finally {
     await postgres.end()
@@ -86,10 +86,10 @@ async function examineServer(server: ClickHouse, name: string): Promise<Finding[
     "SELECT name, toFloat64(free_space) AS free, toFloat64(total_space) AS total FROM system.disks WHERE type = 'Local'",
   )
   return [
-    found(`${name} ${state!.version} answers in ${receivedAt - sentAt} ms`),
+    finding(`${name} ${state!.version} answers in ${receivedAt - sentAt} ms`),
     clockFinding(name, Number(state!.now), sentAt, receivedAt),
     ...disks.map(({ name: disk, free, total }) =>
-      found(
+      finding(
         `${name}'s disk ${disk} has ${gigabytes(free)} of ${gigabytes(total)} free`,
         free < total * freeShareMin
           ? 'make it larger: merges need room, and without merges inserts stop'
@@ -136,13 +136,13 @@ async function examineSchema(
       migrationNames(),
     ),
     ...dictionaries.map(({ name: dictionary, last_exception }) =>
-      found(`the dictionary ${dictionary} of ${name} cannot be read`, firstLine(last_exception)),
+      finding(`the dictionary ${dictionary} of ${name} cannot be read`, firstLine(last_exception)),
     ),
     ...mutations.map(({ table, latest_fail_reason }) =>
-      found(`a mutation of ${table} fails`, firstLine(latest_fail_reason)),
+      finding(`a mutation of ${table} fails`, firstLine(latest_fail_reason)),
     ),
     ...broken.map(({ table, parts }) =>
-      found(
+      finding(
         `${parts} parts of ${table} are damaged and detached`,
         'their rows are missing: restore them from a backup',
       ),
@@ -171,7 +171,7 @@ export async function examineSnapshots(
   )
   if (!left) return []
   return [
-    found(
+    finding(
       `${counted(left.tables, 'snapshot')} of an interrupted backup of ${left.since} in ${name}`,
       'they keep deleted rows on the disk. The next npx footfall-server backup removes them',
     ),

@@ -5,7 +5,7 @@ import { ownerLease } from '../../ingest/nats/natsShipping.ts'
 import { readProgress } from '../../ingest/nats/progress.ts'
 import { allStreams, infoOf } from '../../ingest/nats/streams.ts'
 import { openPostgres } from '../../platform/postgres/pool.ts'
-import { type Finding, found } from './finding.ts'
+import { type Finding, finding } from './finding.ts'
 
 const connectMsMax = 5_000
 
@@ -19,7 +19,7 @@ export async function examineLog(
   const postgres = openPostgres(postgresUrl, () => {})
   try {
     if (!(await isConnected(link)))
-      return [found('NATS cannot be reached', 'check NATS_URL and the servers')]
+      return [finding('NATS cannot be reached', 'check NATS_URL and the servers')]
     const { manager } = await link.ready()
     const names = allStreams(settings).map(({ name }) => name)
     const infos = await Promise.all(names.map((name) => infoOf(manager, name)))
@@ -34,13 +34,13 @@ export async function examineLog(
       0,
     )
     return [
-      found('NATS answers'),
-      found(
+      finding('NATS answers'),
+      finding(
         `${names.length} streams`,
         missing.length > 0 ? `start a collector, which creates ${missing.join(', ')}` : null,
       ),
       examineReplicas(infos),
-      found(
+      finding(
         `${waiting} messages of the log wait for ClickHouse`,
         owners === 0 ? 'start a collector: none consumes the log' : null,
       ),
@@ -56,9 +56,9 @@ function examineReplicas(infos: readonly (StreamInfo | null)[]): Finding {
   for (const info of infos)
     for (const { name, current, offline } of info?.cluster?.replicas ?? [])
       if (offline || !current) counts.set(name, (counts.get(name) ?? 0) + 1)
-  if (counts.size === 0) return found('all streams have their replicas')
+  if (counts.size === 0) return finding('all streams have their replicas')
   const servers = [...counts].map(([name, streams]) => `${name} (${streams} streams)`).sort()
-  return found(
+  return finding(
     'replicas of the log are offline or behind',
     `check the NATS servers ${servers.join(', ')}`,
   )

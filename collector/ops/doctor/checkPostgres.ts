@@ -4,7 +4,7 @@ import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
 import { requireSession } from '../../platform/postgres/requireSession.ts'
 import { aheadMsMax } from '../../platform/sharedClock.ts'
 import { examineSecretKey } from './checkSecretKey.ts'
-import { clockFinding, duration, type Finding, found, schemaFinding } from './finding.ts'
+import { clockFinding, duration, type Finding, finding, schemaFinding } from './finding.ts'
 
 /** PostgreSQL 14 introduced multiranges, which charges of builds use. */
 const versionMin = 14
@@ -33,7 +33,7 @@ async function examineSession(pool: Postgres, url: string): Promise<Finding[]> {
     await requireSession(pool, url)
     return []
   } catch (error) {
-    return [found('PostgreSQL cannot be used', (error as Error).message)]
+    return [finding('PostgreSQL cannot be used', (error as Error).message)]
   }
 }
 
@@ -56,18 +56,18 @@ async function examineServer(pool: Postgres): Promise<Finding[]> {
   const isFull = used > allowed * connectionsShareMax
   const grants = await missingGrants(pool)
   return [
-    found(
+    finding(
       `PostgreSQL ${version} answers in ${receivedAt - sentAt} ms`,
       isOld ? `${versionMin} or newer is needed` : null,
     ),
     clockFinding('PostgreSQL', now, sentAt, receivedAt),
-    found(
+    finding(
       `PostgreSQL has ${used} of ${allowed} connections in use`,
       isFull
         ? 'raise max_connections, or lower FOOTFALL_WORKERS or FOOTFALL_POSTGRES_CONNECTIONS_MAX'
         : null,
     ),
-    found(
+    finding(
       'the login has the required rights in PostgreSQL',
       grants.length > 0 ? `missing: ${grants.join('; ')}` : null,
     ),
@@ -112,18 +112,18 @@ async function examineCollectors(pool: Postgres): Promise<Finding[]> {
   return rows.map(({ id, hostname, silent_ms, behind_ms, ahead_ms, is_released }) => {
     const name = `collector ${id} on ${hostname}`
     if (ahead_ms > aheadMsMax)
-      return found(
+      return finding(
         `the watermark of ${name} is ${duration(ahead_ms)} ahead of PostgreSQL's clock`,
         'its clock was wrong: set the clock by NTP, then restart the collector, which sets the watermark back',
       )
-    if (is_released) return found(`${name} has stopped and has everything in ClickHouse`, null)
+    if (is_released) return finding(`${name} has stopped and has everything in ClickHouse`, null)
     if (silent_ms > silentMsMax)
-      return found(
+      return finding(
         `${name} has not reported for ${duration(silent_ms)}`,
         'start it again. If the machine is lost, ship the rest of its disk (npx footfall-server spool ship DIR). Then run npx footfall-server collectors retire; complete_until waits for it',
       )
     const isBehind = behind_ms > silentMsMax
-    return found(
+    return finding(
       `${name} has all but the last ${duration(Math.max(behind_ms, 0))} in ClickHouse`,
       isBehind
         ? 'check its log, and whether every shard of ClickHouse accepts inserts: all events wait for one that does not'
@@ -137,7 +137,7 @@ async function examineJobs(pool: Postgres): Promise<Finding> {
     "SELECT count(*)::int AS failed FROM pgboss.job WHERE state = 'failed'",
   )
   const { failed } = rows[0]!
-  return found(
+  return finding(
     failed === 0 ? 'no background job has failed' : `${failed} background jobs have failed`,
     failed > 0 ? 'list the reasons with npx footfall-server jobs' : null,
   )

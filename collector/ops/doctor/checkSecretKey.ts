@@ -1,6 +1,6 @@
 import { secretKeyNames } from '../../platform/outbound/secretBox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { type Finding, found } from './finding.ts'
+import { type Finding, finding } from './finding.ts'
 
 /** Checks whether the keys of FOOTFALL_SECRET_KEY decrypt the secrets in PostgreSQL. Reads only the names of their keys. */
 export async function examineSecretKey(
@@ -22,8 +22,8 @@ export async function examineSecretKey(
   const names = secretKeyNames(secretKeys)
   return [
     rows.every(({ key }) => names.includes(key))
-      ? found('FOOTFALL_SECRET_KEY decrypts the secrets in PostgreSQL')
-      : found(
+      ? finding('FOOTFALL_SECRET_KEY decrypts the secrets in PostgreSQL')
+      : finding(
           'FOOTFALL_SECRET_KEY does not decrypt all secrets in PostgreSQL',
           'set the key of the other machines, or add an earlier key after a comma',
         ),

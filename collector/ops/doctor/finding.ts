@@ -5,7 +5,7 @@ export interface Finding {
 }
 
 /** Returns a finding with `text`, or with `trouble` if that is not null. */
-export const found = (text: string, trouble: string | null = null): Finding =>
+export const finding = (text: string, trouble: string | null = null): Finding =>
   trouble === null ? { ok: true, text } : { ok: false, text: `${text}: ${trouble}` }
 
 /** Returns the findings about a server that may not respond. */
@@ -14,7 +14,7 @@ export async function askAll(name: string, ask: () => Promise<Finding[]>): Promi
     return await ask()
   } catch (error) {
     return [
-      found(
+      finding(
         `${name} cannot be queried`,
         (error as Error).message || String((error as { code?: string }).code),
       ),
@@ -39,7 +39,7 @@ export function clockFinding(
   // The measurement can be wrong by half of the round trip.
   const isOff = Math.abs(apart) > clockMsMax + (receivedAt - sentAt) / 2
   const text = `${name}'s clock is ${Math.abs(apart)} ms ${apart < 0 ? 'behind' : 'ahead of'} this machine's`
-  return found(text, isOff ? 'set both by NTP' : null)
+  return finding(text, isOff ? 'set both by NTP' : null)
 }
 
 /** Compares a store's schema with this version. */
@@ -52,16 +52,16 @@ export function schemaFinding(
   const newer = applied.filter((migration) => migration > newest)
   const waiting = ours.filter((migration) => !applied.includes(migration))
   if (newer.length > 0)
-    return found(
+    return finding(
       `${name} was migrated by a newer version`,
       `run that version (${newer.join(', ')})`,
     )
   if (waiting.length > 0)
-    return found(
+    return finding(
       `${name} lacks ${waiting.join(', ')}`,
       'start the service, or run npx footfall-server migrate',
     )
-  return found(`${name} has this version's schema`)
+  return finding(`${name} has this version's schema`)
 }
 
 export const gigabytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`

@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts'
 import { readDeadLetters } from '../../ingest/shipper/deadLetters.ts'
 import { oldestWaitingAt, waitingBytes } from '../../ingest/spool/waiting.ts'
 import { lacksSecretKey } from '../../platform/secretKey.ts'
-import { duration, type Finding, found, gigabytes } from './finding.ts'
+import { duration, type Finding, finding, gigabytes } from './finding.ts'
 
 /** A segment is shipped within a second or two. */
 const waitedMsMax = 60_000
@@ -13,7 +13,7 @@ const answerMsMax = 5_000
 /** Checks this machine: its disk, its spool, and the service, if it runs here. */
 export async function examineMachine(config: Config): Promise<Finding[]> {
   return [
-    found(`Node ${process.versions.node}`),
+    finding(`Node ${process.versions.node}`),
     examineDisk(config),
     examineSpool(config),
     examineDeadLetters(config),
@@ -26,12 +26,12 @@ function examineDisk({ dataDir, spoolBytesMax, role }: Config): Finding {
   try {
     accessSync(dataDir, constants.W_OK)
   } catch (error) {
-    return found('FOOTFALL_DATA_DIR cannot be written to', (error as Error).message)
+    return finding('FOOTFALL_DATA_DIR cannot be written to', (error as Error).message)
   }
   const { bavail, bsize } = statfsSync(dataDir)
   const free = bavail * bsize
   const isSmall = role !== 'api' && free < spoolBytesMax
-  return found(
+  return finding(
     `${dataDir} has ${gigabytes(free)} free`,
     isSmall
       ? `less than FOOTFALL_SPOOL_MB_MAX allows for the spool (${gigabytes(spoolBytesMax)})`
@@ -43,7 +43,7 @@ function examineSpool({ dataDir }: Config): Finding {
   const directory = join(dataDir, 'spool')
   const waitedMs = Math.max(0, Date.now() - oldestWaitingAt(directory))
   const text = `the spool holds ${gigabytes(waitingBytes(directory))}, the oldest for ${duration(waitedMs)}`
-  return found(
+  return finding(
     text,
     waitedMs > waitedMsMax ? 'ClickHouse does not accept it: check the log of the service' : null,
   )
@@ -54,7 +54,7 @@ function examineDeadLetters({ dataDir }: Config): Finding {
     (sum, file) => sum + file.letters.length,
     0,
   )
-  return found(
+  return finding(
     letters === 0 ? 'ClickHouse has refused no row' : `ClickHouse has refused ${letters} rows`,
     letters > 0 ? 'list the reasons with npx footfall-server dead-letters list' : null,
   )
@@ -64,11 +64,11 @@ function examineSettings(config: Config): Finding[] {
   const { publicUrl, collectorUrl, unknownSettings, role, s3 } = config
   return [
     ...unknownSettings.map((name) =>
-      found(`${name} is not a setting of Footfall`, 'check its spelling'),
+      finding(`${name} is not a setting of Footfall`, 'check its spelling'),
     ),
     ...(role === 'api' && s3 === null
       ? [
-          found(
+          finding(
             'FOOTFALL_S3_BUCKET is not set',
             'other machines cannot read the files of audiences and exports that this one writes',
           ),
@@ -76,7 +76,7 @@ function examineSettings(config: Config): Finding[] {
       : []),
     ...(lacksSecretKey(config)
       ? [
-          found(
+          finding(
             'FOOTFALL_SECRET_KEY is not set',
             'integrations and webhooks cannot store secrets: set it to the output of openssl rand -base64 32',
           ),
@@ -84,7 +84,7 @@ function examineSettings(config: Config): Finding[] {
       : []),
     ...(isPlain(publicUrl)
       ? [
-          found(
+          finding(
             `FOOTFALL_PUBLIC_URL is ${publicUrl}`,
             'passwords and keys cross the network in clear text: it must be https',
           ),
@@ -92,7 +92,7 @@ function examineSettings(config: Config): Finding[] {
       : []),
     ...(isPlain(collectorUrl)
       ? [
-          found(
+          finding(
             `FOOTFALL_COLLECTOR_URL is ${collectorUrl}`,
             'pages with https load nothing from http: use https',
           ),
@@ -113,12 +113,12 @@ async function examineService({ host, port }: Config): Promise<Finding> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(answerMsMax) })
     const { message } = (await answer.json()) as { message?: string }
-    return found(
+    return finding(
       `the service answers at ${url}`,
       answer.ok ? null : (message ?? `status ${answer.status}`),
     )
   } catch {
-    return found(
+    return finding(
       `no service answers at ${url}`,
       'start it (npx footfall-server serve), or set PORT and HOST to its values',
     )

@@ -17,7 +17,7 @@ import { ViewBar } from '../../view/viewBar.tsx'
 import { Country } from '../overview/icon.tsx'
 import { ColumnsDialog } from './columnsDialog.tsx'
 import { columnsDefault, type EventRow, readRows, textOfValue } from './eventRow.ts'
-import type { EventsAsked } from './eventsAsked.ts'
+import type { EventsRequest } from './eventsAsked.ts'
 
 const SessionFilters = lazyPage(() =>
   import('../../view/sessionFilters.tsx').then(({ SessionFilters }) => SessionFilters),
@@ -59,7 +59,7 @@ function EventList({ projectId }: { projectId: string }) {
   const select = [
     ...new Set(['event_id', 'timestamp', 'event_type', 'page_path', 'event_data', ...shown]),
   ].join(',')
-  const asked: EventsAsked = { ...recordsQuery(query), select, limit, order }
+  const asked: EventsRequest = { ...recordsQuery(query), select, limit, order }
   const [isChoosing, setChoosing] = useState(false)
   const key = JSON.stringify([projectId, view, select, limit, order])
   const [held, setFound] = useState<Found | null>(() =>

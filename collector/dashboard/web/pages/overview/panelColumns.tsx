@@ -6,7 +6,7 @@ import { type Dimension, headOf, textOf } from './dimensions.ts'
 import { Count, ValueName } from './panelRows.tsx'
 
 /** The values of a dimension, those of the compared period, and the address of the site that has the pages. */
-export interface Found extends Values {
+export interface PanelRow extends Values {
   before: Values | undefined
   site: string | undefined
 }
@@ -80,7 +80,7 @@ export function columnsOf({
   projectId: string
   /** All visitors of the period. */
   visitors: number
-  found: Found
+  found: PanelRow
   /** Called when a click on a value filters the page. */
   close(): void
 }): Column<Value>[] {

@@ -7,7 +7,7 @@ import { useQueryOf } from '../../useQuery.ts'
 import type { Window } from '../../view/periods.ts'
 import { type PanelQuery, readBreakdowns, type Values, valuesMax } from './breakdown.ts'
 import { type Dimension, headOf, type Property } from './dimensions.ts'
-import { columnsOf, type Found } from './panelColumns.tsx'
+import { columnsOf, type PanelRow } from './panelColumns.tsx'
 import { PanelCsv } from './panelCsv.tsx'
 import { PropertyChoice } from './propertyChoice.tsx'
 
@@ -28,7 +28,7 @@ async function readFound(
   query: PanelQuery,
   compared: Window | null,
   dimension: Dimension,
-): Promise<Found> {
+): Promise<PanelRow> {
   const read = (dimensions: readonly Dimension[], window: Partial<Window> = {}) =>
     readBreakdowns({ ...query, ...window }, dimensions, valuesMax)
   const [now, before] = await Promise.all([
