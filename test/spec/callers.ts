@@ -198,7 +198,7 @@ export function insidersOf(tenants: Tenants): Caller[] {
   ]
 }
 
-/** What a key of the second project gets, by the contract, when it asks about the first. */
+/** The answer that the contract wants for a key of the second project that asks about the first. */
 function expectsOfProjectKey(
   { ours }: Tenants,
   { name, access }: Route,

@@ -1,4 +1,4 @@
-/** Commands and imports that readers copy: each name that npm would resolve is ours, or a package that is meant. */
+/** Commands and imports that readers copy: npm resolves only our packages, and those that a guide intends. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
