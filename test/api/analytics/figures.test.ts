@@ -278,12 +278,12 @@ describe('the series', () => {
       Array.from({ length: 1_500 }, (_, minute) => start + minute * minuteMs),
     )
     expect(hours.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThan(0)
-    for (const of of ['events', 'page_views', 'sessions'] as const)
+    for (const figure of ['events', 'page_views', 'sessions'] as const)
       expect(
         hours.map((_, hour) =>
-          minutes.slice(hour * 60, (hour + 1) * 60).reduce((sum, point) => sum + point[of], 0),
+          minutes.slice(hour * 60, (hour + 1) * 60).reduce((sum, point) => sum + point[figure], 0),
         ),
-      ).toEqual(hours.map((point) => point[of]))
+      ).toEqual(hours.map((point) => point[figure]))
     const tooLong = { ...query, end_ms: String(start + 26 * 60 * minuteMs), interval: 'minute' }
     await expect(analytics('timeseries', tooLong)).rejects.toThrow(/1500 points/)
   })

@@ -46,7 +46,8 @@ test('there are none at first; then they are what was set, with a version, and t
   expect(set.json()).toEqual({ goals, version: 1, updated_at: expect.any(String) })
   expect((await get(path)).json()).toEqual(set.json())
   const { rows } = await events.postgres.query(
-    "SELECT object_id FROM audit_log WHERE action = 'analytics_goals.replaced'",
+    "SELECT object_id FROM audit_log WHERE action = 'analytics_goals.replaced' AND organization_id = $1",
+    [organizationId],
   )
   expect(rows).toEqual([{ object_id: projectId }])
 })

@@ -14,7 +14,8 @@ const noon = Math.floor(Date.now() / day - 3) * day + day / 2
 
 let events: Awaited<ReturnType<typeof openEvents>>
 beforeAll(async () => {
-  events = await openEvents()
+  // Its jobs carry out all that the database has.
+  events = await openEvents({})
   await events.postgres.query(
     "INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')",
     [organizationId],

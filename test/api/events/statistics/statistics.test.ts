@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventOf, linkOf, openEvents, pixelId, projectId, type Row } from '../harness.ts'
+import {
+  eventOf,
+  linkOf,
+  openEvents,
+  organizationId,
+  pixelId,
+  projectId,
+  type Row,
+} from '../harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
 const noon = Date.UTC(2026, 4, 10, 12)
@@ -141,6 +149,8 @@ test.each<[string, Record<string, string>]>([
 })
 
 test('nothing is billed', async () => {
-  const { rows } = await events.postgres.query('SELECT * FROM ledger')
+  const { rows } = await events.postgres.query('SELECT * FROM ledger WHERE organization_id = $1', [
+    organizationId,
+  ])
   expect(rows).toEqual([])
 })

@@ -12,7 +12,8 @@ import {
 import type { ClickHouse } from '../../../../collector/platform/clickhouse/client.ts'
 import { openEvents } from '../../events/harness.ts'
 
-const it = await openEvents()
+// Opt-outs of the operator apply to every organization.
+const it = await openEvents({})
 afterAll(() => it.close())
 
 const hem = createHash('sha256').update('ann@acme.example').digest('hex')
