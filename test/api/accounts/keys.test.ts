@@ -404,7 +404,7 @@ describe('the keys of a member who is removed', () => {
   test('are revoked', async () => {
     const someone = await it.join('admin')
     const key = await it.makeKey(null, 'live', { by: someone.session })
-    expect((await remove(someone.memberId, 'revoke')).status).toBe(200)
+    expect((await remove(someone.memberId, 'revoke')).status).toBe(204)
     await waitFor('the end', async () => (await statusOf(key)) === 401)
   })
 
@@ -416,7 +416,7 @@ describe('the keys of a member who is removed', () => {
     await it.postgres.query(`UPDATE members SET role = 'admin' WHERE member_id = $1`, [
       former.memberId,
     ])
-    expect((await remove(former.memberId, 'hand_over', admin.session)).status).toBe(200)
+    expect((await remove(former.memberId, 'hand_over', admin.session)).status).toBe(204)
     expect((await keysSeen()).find((each) => each.key_id === key_id)).toMatchObject({
       role: 'admin',
       created_by: admin.email,
@@ -432,7 +432,7 @@ describe('the keys of a member who is removed', () => {
 
   test('of nobody who made any are not asked about', async () => {
     const someone = await it.join('member')
-    expect((await remove(someone.memberId)).status).toBe(200)
+    expect((await remove(someone.memberId)).status).toBe(204)
   })
 })
 
@@ -465,7 +465,7 @@ describe('the keys of a member who may less from now on', () => {
       `GET /api/v1/project/user/retrieve/${memberId}?project_id=${project_id}`,
     )
     expect(await statusOf(key)).toBe(200)
-    expect((await remove('revoke')).status).toBe(200)
+    expect((await remove('revoke')).status).toBe(204)
     await waitFor('the end', async () => (await statusOf(key)) === 401)
     expect(await statusOf(otherKey)).toBe(200)
   })
