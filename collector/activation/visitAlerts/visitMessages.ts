@@ -117,7 +117,7 @@ function claimLine({ kind, hem, company_domain }: Match): string {
     profile: 'a person that this rule describes',
     audience: 'a member of the audience of this rule',
   }
-  return `A visitor who says to be ${claims[kind]}`
+  return `A visitor who claims to be ${claims[kind]}`
 }
 
 /** A page of the session, whose title and address a visitor may have made up. */

@@ -360,7 +360,7 @@ describe('an unsigned visit', () => {
       "SELECT body FROM outbox_mails WHERE subject = 'Shop: Acme'",
     )
     const lines = rows[0].body.split('\n')
-    expect(lines[0]).toBe('A visitor who says to be of the company acme.example')
+    expect(lines[0]).toBe('A visitor who claims to be of the company acme.example')
     expect(lines).toContain('- /pricing')
     for (const hidden of ['Ada', 'Lovelace', forged.hem, 'evil'])
       expect(rows[0].body).not.toContain(hidden)
