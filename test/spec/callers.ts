@@ -198,7 +198,7 @@ export function insidersOf(tenants: Tenants): Caller[] {
   ]
 }
 
-/** The answer that the contract wants for a key of the second project that asks about the first. */
+/** Compares an answer to a key of the second project about the first one with the contract. */
 function expectsOfProjectKey(
   { ours }: Tenants,
   { name, access }: Route,

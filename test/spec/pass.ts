@@ -38,7 +38,7 @@ export function testRoom(room: Room, expected: Expected): void {
   let tenants: Tenants
   let routes: Route[]
   let document: OpenApi
-  /** Every answer, with its faults. */
+  /** Every answer, and the wrong ones by caller. */
   const record: Asked[] = []
   const wrong: Record<'strangers' | 'outsiders' | 'scope' | 'insiders' | 'sample', object[]> = {
     strangers: [],
@@ -107,7 +107,7 @@ export function testRoom(room: Room, expected: Expected): void {
     }
   }
 
-  /** Test keys ask about live records: no answer shows or changes one. */
+  /** Test keys ask about live records: no answer contains live data, and nothing changes. */
   async function askAsTest(): Promise<void> {
     const { ours, postgres } = tenants
     const live = await liveTexts(postgres, ours)

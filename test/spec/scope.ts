@@ -8,7 +8,7 @@ type By = 'organization' | 'project'
 /** The project of the sample's records, another of the organization, one of another organization, and none. */
 type Named = 'own' | 'other' | 'foreign' | 'malformed'
 
-/** A request, and the fault of its answer; null for an answer as the contract wants it. */
+/** A request with the check of its answer, which returns null if the answer follows the contract. */
 export interface ScopeCase {
   readonly route: Route
   readonly request: Request
