@@ -6,7 +6,7 @@ import { deleteAbandonedLeases, LeaseHeldError } from '../platform/postgres/leas
 import { inTransaction, type Queryable } from '../platform/postgres/transaction.ts'
 import { isUnavailable } from '../platform/storeErrors.ts'
 import { buildNow } from './builder/buildNow.ts'
-import { dropMembers, readStoredBuilds } from './builder/storedMembers.ts'
+import { dropMembers, readStoredBuilds } from './builder/memberStore.ts'
 import { AudienceNotBuilt } from './builder/usedObjects.ts'
 import { buildsQueue, failBuild, takeFreeNumbers } from './builds.ts'
 import { requestDueBuilds } from './refresh.ts'

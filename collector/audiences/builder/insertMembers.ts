@@ -14,12 +14,16 @@ import {
   readIdentityState,
   readReusableBuild,
 } from './buildInputs.ts'
-import { cookiesWhere } from './currentCounts.ts'
-import { beginsBefore, deleteEarlierTry, readDeadline } from './earlierTry.ts'
 import { type LeafDay, leafIdsOf, readLeafDays } from './leafDays.ts'
-import { hemCondition, type MembersPlan } from './membersPlan.ts'
+import {
+  type BuildDeps,
+  beginsBefore,
+  deleteEarlierTry,
+  readDeadline,
+  stepSettings,
+} from './memberStore.ts'
+import { cookiesWhere, hemCondition, type MembersPlan } from './membersPlan.ts'
 import { membersSelect, orderOf } from './membersQuery.ts'
-import { type BuildDeps, stepSettings } from './stepSettings.ts'
 import { readUsedBuilds, readUsedLists } from './usedObjects.ts'
 
 /**
