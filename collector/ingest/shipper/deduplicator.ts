@@ -1,6 +1,5 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { shipLeaseSeconds } from '../../platform/metrics.ts'
-import type { LeaseSource, ShipLease } from '../log/eventLog.ts'
 import {
   eventIdOf,
   idMillis,
@@ -12,6 +11,7 @@ import {
 } from '../spool/rowFields.ts'
 import { BloomFilter, hashId, warmRecentIds } from './bloomFilter.ts'
 import type { ShardPart } from './insert.ts'
+import type { LeaseSource, ShipLease } from './shipLeases.ts'
 
 /**
  * Largest error of a trusted time. Clocks up to a minute off are not corrected
