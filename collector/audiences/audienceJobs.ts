@@ -7,7 +7,7 @@ import { inTransaction, type Queryable } from '../platform/postgres/transaction.
 import { isUnavailable } from '../platform/storeErrors.ts'
 import { buildNow } from './builder/buildNow.ts'
 import { dropMembers, readStoredBuilds } from './builder/memberStore.ts'
-import { AudienceNotBuilt } from './builder/usedObjects.ts'
+import { MissingReference } from './builder/usedObjects.ts'
 import { buildsQueue, failBuild, takeFreeNumbers } from './builds.ts'
 import { requestDueBuilds } from './refresh.ts'
 
@@ -81,7 +81,7 @@ async function build(
     if (error instanceof LeaseHeldError) return { againInSeconds: heldSeconds }
     if (job.isLastTry && !isUnavailable(error)) {
       const reason =
-        error instanceof AudienceNotBuilt
+        error instanceof MissingReference
           ? error.message
           : 'The build failed because of an internal error. Contact the operator.'
       await failBuild(postgres, job.key!, reason)

@@ -128,7 +128,7 @@ export function openCharge(
     repeats,
     async settle(records, answered = {}) {
       const { meter = chargedTo.meter } = answered
-      if (signal?.aborted) throw callerGone()
+      if (signal?.aborted) throw clientDisconnected()
       if (records === 0) return 0
       const atMs = now()
       const ledgerCharge = chargeOf(
@@ -149,7 +149,7 @@ export function openCharge(
       settled = ledgerCharge
       if (!signal?.aborted) return charged
       await refund()
-      throw callerGone()
+      throw clientDisconnected()
     },
     async *deliver(rows) {
       let handed = 0
@@ -171,7 +171,7 @@ export function openCharge(
   }
 }
 
-const callerGone = () => new ClientDisconnected('the client disconnected')
+const clientDisconnected = () => new ClientDisconnected('the client disconnected')
 
 /** The charge of a test key: nothing. */
 export const freeCharge: Charge = {

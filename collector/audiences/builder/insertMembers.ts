@@ -30,7 +30,7 @@ import { readUsedBuilds, readUsedLists } from './usedObjects.ts'
  * Step 3 of a build: finds the members of a definition and stores them under the build's id, in the order of their keys.
  * If only today's events have changed since the previous build, it looks only at people with such events (buildInputs.ts). It
  * may be repeated: it first deletes the rows of an earlier try. Returns the build's inputs, and the builds of other
- * audiences that it used. Throws AudienceNotBuilt.
+ * audiences that it used. Throws MissingReference.
  */
 export async function insertMembers(
   { postgres, clickhouse }: BuildDeps,
