@@ -6,8 +6,8 @@ import { deleteAbandonedLeases, LeaseHeldError } from '../platform/postgres/leas
 import { inTransaction, type Queryable } from '../platform/postgres/transaction.ts'
 import { isUnavailable } from '../platform/storeErrors.ts'
 import { buildNow } from './builder/buildNow.ts'
-import { dropMembers, readStoredBuilds } from './builder/storedMembers.ts'
-import { AudienceNotBuilt } from './builder/usedObjects.ts'
+import { dropMembers, readStoredBuilds } from './builder/memberStore.ts'
+import { MissingReference } from './builder/usedObjects.ts'
 import { buildsQueue, failBuild, takeFreeNumbers } from './builds.ts'
 import { requestDueBuilds } from './refresh.ts'
 
@@ -81,7 +81,7 @@ async function build(
     if (error instanceof LeaseHeldError) return { againInSeconds: heldSeconds }
     if (job.isLastTry && !isUnavailable(error)) {
       const reason =
-        error instanceof AudienceNotBuilt
+        error instanceof MissingReference
           ? error.message
           : 'The build failed because of an internal error. Contact the operator.'
       await failBuild(postgres, job.key!, reason)

@@ -22,7 +22,7 @@ import {
   readAudience,
 } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
-import { requireTopicsOf } from './requireTopics.ts'
+import { requireTopicsOf } from './definition/leafTopics.ts'
 import { readNumbersOf } from './shownNumbers.ts'
 
 const path = '/api/v1/audiences'

@@ -175,7 +175,6 @@ export async function failBuild(client: Queryable, buildId: string, reason: stri
 interface Completed {
   readonly count: number
   readonly isPredictive: boolean
-  /** Inputs of the build. */
   readonly inputs: object | null
 }
 

@@ -16,15 +16,9 @@ import { ById, Meter, ProjectQuery, recordTags } from './audienceSchemas.ts'
 import { readAudience, type StoredAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { readBuild, readNewestBuild, requestBuild } from './builds.ts'
-import {
-  type AudienceFile,
-  expireFile,
-  type FileFormat,
-  formats,
-  readFile,
-  requestFile,
-} from './files/audienceFiles.ts'
+import { type AudienceFile, expireFile, readFile, requestFile } from './files/audienceFiles.ts'
 import { shownSpansQuery } from './files/rowsQuery.ts'
+import { type FileFormat, formats } from './files/writeFile.ts'
 import { findMembersOf } from './findMembers.ts'
 
 /** Time after which a failed first build is requested again. */

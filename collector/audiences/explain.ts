@@ -35,7 +35,7 @@ export interface ExplainedLeaf {
 
 /**
  * Explains leaf by leaf whether a person is in an audience. Throws the errors of readers, and
- * AudienceNotBuilt.
+ * MissingReference.
  */
 export async function explain(
   {

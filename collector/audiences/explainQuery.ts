@@ -5,9 +5,9 @@ import { personOf } from '../identity/store/personSql.ts'
 import { profilesWhere } from '../identity/store/profileSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { type CurrentPlan, currentCounts } from './builder/currentCounts.ts'
-import { eventSums } from './builder/eventSums.ts'
 import { hemsOf } from './builder/membersPlan.ts'
 import { leafMatchesSelect } from './builder/membersQuery.ts'
+import { eventSums } from './builder/peopleMatchesQuery.ts'
 import { leavesOf } from './definition/leaves.ts'
 
 /** A definition's plan for one person, with the served build; null before the first. */

@@ -9,7 +9,7 @@ import { readSubject } from '../identity/privacy/subject.ts'
 import { ById, projectParameter, recordTags } from './audienceSchemas.ts'
 import type { StoredAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
-import { AudienceNotBuilt } from './builder/usedObjects.ts'
+import { MissingReference } from './builder/usedObjects.ts'
 import { parseDefinition } from './definition/parse.ts'
 import { type Explanation, explain } from './explain.ts'
 import { readPeopleAudience } from './peoplePage.ts'
@@ -100,7 +100,7 @@ export const explainRoute =
           parseDefinition(audience.definition),
           hem,
         ).catch((error: unknown) => {
-          throw error instanceof AudienceNotBuilt ? conflict('invalid_state', error.message) : error
+          throw error instanceof MissingReference ? conflict('invalid_state', error.message) : error
         })
         const records = explanation.isKnown ? 1 : 0
 

@@ -7,7 +7,7 @@ import { inTransaction } from '../platform/postgres/transaction.ts'
 import { ById, Clone, NewAudience, One, ProjectQuery, tags } from './audienceSchemas.ts'
 import { createAudience, lockAudiencesOf, readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
-import { requireTopicsOf } from './requireTopics.ts'
+import { requireTopicsOf } from './definition/leafTopics.ts'
 import { withNumbers } from './shownNumbers.ts'
 
 const path = '/api/v1/audiences'

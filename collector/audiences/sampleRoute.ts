@@ -5,7 +5,7 @@ import { conflict } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { ProjectQuery, SampleAnswer, SampleOf, tags } from './audienceSchemas.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
-import { AudienceNotBuilt } from './builder/usedObjects.ts'
+import { MissingReference } from './builder/usedObjects.ts'
 import { checkTopics } from './definition/leafTopics.ts'
 import { parseDefinition } from './definition/parse.ts'
 import { checkReferences } from './definition/references.ts'
@@ -52,7 +52,7 @@ export const sampleRoute =
           )
           return { sample, estimate: { count }, records_to_charge: count, meter }
         } catch (error) {
-          throw error instanceof AudienceNotBuilt ? conflict('invalid_state', error.message) : error
+          throw error instanceof MissingReference ? conflict('invalid_state', error.message) : error
         }
       },
     )

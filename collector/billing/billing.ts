@@ -1,20 +1,23 @@
+import { createHash } from 'node:crypto'
 import { busy } from '../api/http/errors.ts'
 import type { ErrorLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
-import {
-  type Admission,
-  admitRecords,
-  type Caller,
-  type ChargedTo,
-  idempotencyOf,
-  readRepeated,
-} from './admission.ts'
+import { noteUsedUpBudget } from './budgetNotices.ts'
 import { type BuildPart, carryKeys, countUnpaid } from './buildPart.ts'
-import { type Charge, freeCharge, openCharge } from './charge.ts'
+import {
+  type Caller,
+  type Charge,
+  type ChargedTo,
+  freeCharge,
+  openCharge,
+  type Repeated,
+} from './charge.ts'
 import { type IdentityRead, recordIdentityRead } from './identityReads.ts'
 import { type LedgerCharge, openLedger } from './ledger.ts'
 import type { Meter } from './meters.ts'
+import { defaultPrices } from './prices.ts'
+import { type Refusal, refusalError } from './refusals.ts'
 
 export interface Usage {
   meter: Meter
@@ -148,3 +151,75 @@ export function createBilling({
 
 /** Maximum number of times that a charge carries over concurrent charges of the audience's other builds. */
 const carriesMax = 50
+
+/** The input of an admission, and its cache key. */
+interface Admission extends ChargedTo {
+  /** Most records that the answer may have. */
+  readonly recordsMax: number
+}
+
+/** Throws 402 or 429 if budgets and limits do not cover `recordsMax` more records. */
+async function admitRecords(postgres: Postgres, admission: Admission, atMs: number): Promise<void> {
+  const { microsPerThousand, freeRecordsPerMonth } = defaultPrices[admission.meter]
+  const { rows } = await postgres.query<{ refusal: Refusal | null }>({
+    name: 'consider_usage',
+    text: 'SELECT refusal FROM consider_usage($1, $2, $3, $4, $5, $6, $7, $8)',
+    values: [
+      admission.organizationId,
+      admission.projectId,
+      admission.isProjectKey,
+      admission.meter,
+      admission.recordsMax,
+      new Date(atMs),
+      microsPerThousand,
+      freeRecordsPerMonth,
+    ],
+  })
+  const { refusal } = rows[0]!
+  if (!refusal) return
+  if (refusal.kind === 'budget') {
+    const ofProject = refusal.of === 'project' ? admission.projectId : null
+    await noteUsedUpBudget(postgres, admission.organizationId, ofProject, atMs)
+  }
+  throw refusalError(refusal, { ...admission, atMs })
+}
+
+/**
+ * Identifies repeats of a request by a caller that read the same project: PostgreSQL's hex form of a sha256.
+ * Null without one.
+ */
+export function idempotencyOf(
+  { repeatOf }: Pick<Caller, 'repeatOf'>,
+  projectId: string | null,
+): string | null {
+  if (!repeatOf) return null
+  const text = JSON.stringify([...repeatOf, projectId])
+  return `\\x${createHash('sha256').update(text).digest('hex')}`
+}
+
+/** Returns the charge for the same request with the same Idempotency-Key in the last 24 hours, or null. */
+async function readRepeated(
+  postgres: Postgres,
+  { organizationId }: ChargedTo,
+  idempotency: string,
+  atMs: number,
+): Promise<Repeated | null> {
+  const { rows } = await postgres.query<{
+    window_start_ms: string | null
+    window_end_ms: string | null
+  }>(
+    `SELECT window_start_ms, window_end_ms FROM idempotent_charges
+     WHERE organization_id = $1 AND idempotency = $2 AND record_hashes <> '{}'
+       AND charged_at > $3::timestamptz - interval '24 hours'
+     ORDER BY charged_at DESC, request_id DESC LIMIT 1`,
+    [organizationId, idempotency, new Date(atMs)],
+  )
+  const [row] = rows
+  if (!row) return null
+  return {
+    window:
+      row.window_start_ms === null
+        ? null
+        : { startMs: Number(row.window_start_ms), endMs: Number(row.window_end_ms) },
+  }
+}

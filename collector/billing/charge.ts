@@ -1,10 +1,46 @@
 import { ClientDisconnected } from '../api/http/errors.ts'
-import type { Caller, ChargedTo, ReadWindow, Repeated } from './admission.ts'
 import { type BuildPart, keysOf } from './buildPart.ts'
 import type { Ledger, LedgerCharge } from './ledger.ts'
 import type { Meter } from './meters.ts'
 import { defaultPrices } from './prices.ts'
 import { type Refusal, refusalError } from './refusals.ts'
+
+/** The principal that is charged for records: the caller of a request (`callerOf`), or a job. */
+export interface Caller {
+  /** The id of the charge, a uuid. The ledger charges each id once. */
+  readonly requestId: string
+  /** The API request that the charge belongs to, if it has another id; the log of requests adds it there. */
+  readonly forRequest?: string | null
+  readonly organizationId: string
+  /** The project of a project key. The budget of this project also applies. Null for a key of the organization. */
+  readonly projectId: string | null
+  /** The key, member or job that asks. A uuid. */
+  readonly callerId: string
+  /** Test keys are never charged. */
+  readonly mode: 'live' | 'test'
+  /** An Idempotency-Key with everything that determines its records. Null: a repeat is charged again. */
+  readonly repeatOf: readonly unknown[] | null
+}
+
+/** The time window of a read, in milliseconds since 1970. */
+export interface ReadWindow {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/** The earlier charge for the same request with the same Idempotency-Key. */
+export interface Repeated {
+  /** Window of the earlier read, which the repeat must also use. Null for reads without a window. */
+  readonly window: ReadWindow | null
+}
+
+/** The organization, project and meter of a request for records. */
+export interface ChargedTo {
+  organizationId: string
+  projectId: string | null
+  isProjectKey: boolean
+  meter: Meter
+}
 
 /** Content of a response, in addition to the number of its records. */
 export interface Answered {
@@ -92,7 +128,7 @@ export function openCharge(
     repeats,
     async settle(records, answered = {}) {
       const { meter = chargedTo.meter } = answered
-      if (signal?.aborted) throw callerGone()
+      if (signal?.aborted) throw clientDisconnected()
       if (records === 0) return 0
       const atMs = now()
       const ledgerCharge = chargeOf(
@@ -113,7 +149,7 @@ export function openCharge(
       settled = ledgerCharge
       if (!signal?.aborted) return charged
       await refund()
-      throw callerGone()
+      throw clientDisconnected()
     },
     async *deliver(rows) {
       let handed = 0
@@ -135,7 +171,7 @@ export function openCharge(
   }
 }
 
-const callerGone = () => new ClientDisconnected('the client disconnected')
+const clientDisconnected = () => new ClientDisconnected('the client disconnected')
 
 /** The charge of a test key: nothing. */
 export const freeCharge: Charge = {

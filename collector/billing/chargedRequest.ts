@@ -8,9 +8,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerId } from '../api/access/principal.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { underWay, untilClosed } from '../api/http/streaming.ts'
-import type { Caller, ReadWindow } from './admission.ts'
 import type { Billing, Usage } from './billing.ts'
-import type { Charge, Delivery } from './charge.ts'
+import type { Caller, Charge, Delivery, ReadWindow } from './charge.ts'
 import type { Meter } from './meters.ts'
 
 declare module 'fastify' {

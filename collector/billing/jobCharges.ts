@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { ApiError } from '../api/http/errors.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidOfDigest } from '../platform/uuidOfDigest.ts'
-import type { Caller } from './admission.ts'
 import type { Billing } from './billing.ts'
+import type { Caller } from './charge.ts'
 import type { Meter } from './meters.ts'
 
 /** The reasons why billing refuses records, as codes of its errors. */

@@ -13,15 +13,15 @@ import { withServers } from './servers.ts'
 
 const pollMs = 100
 /** Interval between repeated messages about the same failure. */
-const tellMs = 5_000
+const retryLogMs = 5_000
 
 /**
  * Runs `footfall-server spool ship DIR`: ships the remaining events of a lost collector to ClickHouse, from a
  * complete or partial data directory. Each event is stored once, as after any crash. The command may be
  * interrupted and repeated.
  */
-export async function shipSpool(config: Config, given: string): Promise<void> {
-  const directory = resolve(given)
+export async function shipSpool(config: Config, path: string): Promise<void> {
+  const directory = resolve(path)
   const inside = join(directory, 'spool')
   const spool = existsSync(inside) ? inside : directory
   const parts = workerDirectories(spool).filter((part) => tableDirectories(part).length > 0)
@@ -29,23 +29,24 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
   const lock = await lockDirectory(directory, 0)
   await withServers(config, async ({ clickhouse: address, postgresUrl }) => {
     const clickhouse = openForShipping(address, config.clickhouseDatabase)
-    const told = { rows: 0, duplicates: 0, deadLetters: 0, troubleAt: 0 }
+    const totals = { rows: 0, duplicates: 0, deadLetters: 0 }
+    let retryLoggedAt = 0
     // The command shares the ship lease with running collectors, under an id of its own.
     const leases = { postgresUrl, collectorId: randomUUID() }
     const deadLetterDirectory = join(config.dataDir, 'dead_letters')
     const observer: ShipObserver = {
       shipped(rows) {
-        told.rows += rows
+        totals.rows += rows
       },
       duplicates(lines) {
-        told.duplicates += lines.length
+        totals.duplicates += lines.length
       },
       deadLetter() {
-        told.deadLetters++
+        totals.deadLetters++
       },
       retry(error, segment) {
-        if (Date.now() - told.troubleAt < tellMs) return
-        told.troubleAt = Date.now()
+        if (Date.now() - retryLoggedAt < retryLogMs) return
+        retryLoggedAt = Date.now()
         console.error(`retrying ${segment}: ${error.message}`)
       },
     }
@@ -56,7 +57,7 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
     await Promise.all(all.map((shipper) => shipper.stop(0)))
     await clickhouse.close()
     console.log(
-      `${told.rows} rows are now in ClickHouse; ${told.duplicates} events were already there; ${told.deadLetters} rows were refused`,
+      `${totals.rows} rows are now in ClickHouse; ${totals.duplicates} events were already there; ${totals.deadLetters} rows were refused`,
     )
   })
   await lock.release()

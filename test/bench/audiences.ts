@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createAudience } from '../../collector/audiences/audiences.ts'
 import { readIdentityState } from '../../collector/audiences/builder/buildInputs.ts'
 import { buildNow } from '../../collector/audiences/builder/buildNow.ts'
-import { dropMembers } from '../../collector/audiences/builder/storedMembers.ts'
+import { dropMembers } from '../../collector/audiences/builder/memberStore.ts'
 import { requestBuild } from '../../collector/audiences/builds.ts'
 import { dayMs } from '../../collector/events/query/window/window.ts'
 import { reloadIdentity } from '../../collector/identity/store/refresh.ts'
@@ -73,7 +73,7 @@ const many = {
  * First builds ÷ the same audience by one hand-written INSERT SELECT. Repeated builds without changes, and
  * with one percent more events of today, ÷ the first. Memory that builds add to this process. Pages and files
  * ÷ the time of ClickHouse. A statement of a build that took more than 1 GiB of ClickHouse's memory would
- * fail (builder/stepSettings.ts).
+ * fail (builder/memberStore.ts).
  */
 export async function audiences(bench: Bench): Promise<Row[]> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-bench-audiences-'))

@@ -2,9 +2,10 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { eventRow } from '../../collector/ingest/normalize/eventRow.ts'
-import { projectIdOf, receivedAtOf } from '../../collector/ingest/spool/rowFields.ts'
+import { receivedAtOf } from '../../collector/ingest/spool/rowFields.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
+import { projectIdAt } from '../../collector/platform/clickhouse/shards.ts'
 import { newClickHouseDatabase } from '../harness/databases.ts'
 import { recordOf } from '../harness/record.ts'
 import { ids, row } from './segments.ts'
@@ -44,7 +45,7 @@ test('event_data is stored byte by byte as its line has it, and no member of it 
     )
     expected.set(event_id, line.slice(line.indexOf('"event_data":') + '"event_data":'.length, -1))
     const bytes = Buffer.from(line)
-    expect([projectIdOf(bytes), receivedAtOf(bytes)]).toEqual([projectId, receivedAt])
+    expect([projectIdAt(bytes, 0), receivedAtOf(bytes)]).toEqual([projectId, receivedAt])
     return line
   })
   await clickhouse.insertLines(

@@ -100,7 +100,7 @@ async function authorize(
 ): Promise<void> {
   reply.header('cache-control', personal)
   const { takeTokens, noteKeyUse, sandboxTenant } = deps
-  const principal = await identify(deps, access, request)
+  const principal = await authenticateRequest(deps, access, request)
   request.askedBy = principal
   if (principal.caller.kind === 'key') {
     noteKeyUse(principal.caller.keyId)
@@ -117,7 +117,7 @@ async function authorize(
 }
 
 /** Authenticates a request, and limits networks with too many wrong keys or secrets. */
-export async function identify(
+export async function authenticateRequest(
   { authenticate, wrongKeys }: Pick<GuardDeps, 'authenticate' | 'wrongKeys'>,
   access: Exclude<Access, { to: 'anyone' }>,
   request: FastifyRequest,

@@ -150,9 +150,9 @@ function openQueryExecutor(
     lifetime = own,
   ): Promise<ResultStream> => {
     const { signal } = lifetime
-    if (signal.aborted) throw callerGone()
+    if (signal.aborted) throw clientDisconnected()
     if (!(await limiter.enter(owner, signal))) {
-      if (signal.aborted) throw callerGone()
+      if (signal.aborted) throw clientDisconnected()
       throw busy('This organization has too many requests in progress.', busyRetrySeconds)
     }
     const startedAt = performance.now()
@@ -170,7 +170,7 @@ function openQueryExecutor(
       signal.addEventListener('abort', () => answer.body.destroy(), { once: true })
       return answer
     } catch (error) {
-      throw signal.aborted ? callerGone() : toApiError(error, by, limits)
+      throw signal.aborted ? clientDisconnected() : toApiError(error, by, limits)
     } finally {
       lifetime.secondsLeft -= (performance.now() - startedAt) / 1000
       limiter.leave(owner)
@@ -208,7 +208,7 @@ function openQueryExecutor(
   return through(clickhouse)
 }
 
-const callerGone = () => new ClientDisconnected('the client disconnected')
+const clientDisconnected = () => new ClientDisconnected('the client disconnected')
 
 /** ClickHouse's codes for a query that exceeded a limit. */
 const overLimit = new Set([

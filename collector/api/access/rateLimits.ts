@@ -54,7 +54,8 @@ export type RateLimitName = keyof typeof rateLimits
  * so that a client that follows them is not refused. This is the organization's 25 a second with bursts of 50
  * if several keys share it, otherwise the key's own.
  */
-const isTold = (limit: RateLimitName): boolean => limit !== 'events' && limit !== 'usage_limits'
+const hasRateHeaders = (limit: RateLimitName): boolean =>
+  limit !== 'events' && limit !== 'usage_limits'
 
 /** Takes a request's tokens. Resolves with the response headers; rejects with 429 "rate_limited". */
 export type TakeTokens = (
@@ -79,7 +80,9 @@ export function createTakeTokens(postgres: Postgres): TakeTokens {
       ],
     })
     const { refused, wait_seconds, remaining, tightest } = rows[0]!
-    const headers = isTold(limit) ? rateHeaders(buckets[names[tightest - 1]!], remaining) : {}
+    const headers = hasRateHeaders(limit)
+      ? rateHeaders(buckets[names[tightest - 1]!], remaining)
+      : {}
     if (refused === 0) return headers
     const { rate, per } = buckets[names[refused - 1]!]
     throw new ApiError(
@@ -100,7 +103,7 @@ export function describeRateLimit(limit: RateLimitName): string {
     const { rate, burst, per } = buckets[name]
     return `${inWords(rate)}, bursts of ${burst}, per ${per === 'caller' ? 'key' : 'organization'}`
   })
-  const headers = isTold(limit)
+  const headers = hasRateHeaders(limit)
     ? ' `X-RateLimit-Limit`, `-Burst` and `-Remaining` describe the strictest of them.'
     : ''
   return `${parts.join('; ')}.${headers} \`Retry-After\` contains the seconds to wait.`

@@ -21,7 +21,7 @@ import type { Build } from '../builds.ts'
 import { canonicalJson } from '../definition/canonical.ts'
 import type { Parsed } from '../definition/definition.ts'
 import type { LeafDay } from './leafDays.ts'
-import type { BuildDeps } from './stepSettings.ts'
+import type { BuildDeps } from './memberStore.ts'
 
 /** Everything that determines the members of a build. Stored as JSON with the build. */
 export interface BuildInputs {

@@ -5,7 +5,7 @@ import { beginBuild, completeBuild, noteProgress } from '../builds.ts'
 import { parseDefinition } from '../definition/parse.ts'
 import { countEvents } from './countEvents.ts'
 import { insertMembers } from './insertMembers.ts'
-import { countMembers } from './storedMembers.ts'
+import { countMembers } from './memberStore.ts'
 import { isPredictive } from './usedObjects.ts'
 
 /** The assumed share of counting events in a build's progress. */

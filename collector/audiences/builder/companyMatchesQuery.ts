@@ -1,9 +1,9 @@
 import { companyFields } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { companyDomains, peopleWhere } from '../../identity/store/profileSql.ts'
-import { eventSums } from './eventSums.ts'
 import { audienceMatchesQueries, listMatchesQueries } from './membershipMatchesQuery.ts'
 import { bitOf, type MembersPlan, profileBits } from './membersPlan.ts'
+import { eventSums } from './peopleMatchesQuery.ts'
 
 /**
  * Returns the companies of each source except intent: SELECTs of `member`, the domain, and `bits`, the matched leaves.

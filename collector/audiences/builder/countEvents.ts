@@ -6,7 +6,7 @@ import type { Build } from '../builds.ts'
 import type { EventLeaf, Parsed } from '../definition/definition.ts'
 import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
 import { isOfEventsAlone, type LeafDay, leafIdOf, noteLeafDays, readLeafDays } from './leafDays.ts'
-import { type BuildDeps, stepSettings } from './stepSettings.ts'
+import { type BuildDeps, stepSettings } from './memberStore.ts'
 
 /** The most days that one statement counts, so that each statement is short. */
 const daysMax = 31

@@ -2,7 +2,7 @@ import type { Bind } from '../../events/query/bind.ts'
 import { leavesOf } from '../definition/leaves.ts'
 import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
 import { isOfEventsAlone } from './leafDays.ts'
-import { hemCondition, type MembersPlan } from './membersPlan.ts'
+import { cookiesWhere, hemCondition, type MembersPlan } from './membersPlan.ts'
 
 /** A plan without stored counts, with the database of its events. */
 export interface CurrentPlan extends Omit<MembersPlan, 'eventCounts'> {
@@ -32,7 +32,3 @@ export function currentCounts(plan: CurrentPlan, bind: Bind): string {
   const scans = [...(together.length > 0 ? [together] : []), ...ofOneId]
   return scans.map((some) => eventCountsSelect(scanOf(some), bind)).join('\nUNION ALL\n')
 }
-
-/** Returns SQL of the cookies that may belong to people whose hems meet the condition. */
-export const cookiesWhere = (organizationId: string, ofSome: string, bind: Bind): string =>
-  `SELECT cookie_id FROM identity_links WHERE organization_id IN (${bind('UUID', organizationId)}, toUUID('00000000-0000-0000-0000-000000000000')) AND ${ofSome}`

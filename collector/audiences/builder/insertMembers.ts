@@ -14,19 +14,23 @@ import {
   readIdentityState,
   readReusableBuild,
 } from './buildInputs.ts'
-import { cookiesWhere } from './currentCounts.ts'
-import { beginsBefore, deleteEarlierTry, readDeadline } from './earlierTry.ts'
 import { type LeafDay, leafIdsOf, readLeafDays } from './leafDays.ts'
-import { hemCondition, type MembersPlan } from './membersPlan.ts'
+import {
+  type BuildDeps,
+  beginsBefore,
+  deleteEarlierTry,
+  readDeadline,
+  stepSettings,
+} from './memberStore.ts'
+import { cookiesWhere, hemCondition, type MembersPlan } from './membersPlan.ts'
 import { membersSelect, orderOf } from './membersQuery.ts'
-import { type BuildDeps, stepSettings } from './stepSettings.ts'
 import { readUsedBuilds, readUsedLists } from './usedObjects.ts'
 
 /**
  * Step 3 of a build: finds the members of a definition and stores them under the build's id, in the order of their keys.
  * If only today's events have changed since the previous build, it looks only at people with such events (buildInputs.ts). It
  * may be repeated: it first deletes the rows of an earlier try. Returns the build's inputs, and the builds of other
- * audiences that it used. Throws AudienceNotBuilt.
+ * audiences that it used. Throws MissingReference.
  */
 export async function insertMembers(
   { postgres, clickhouse }: BuildDeps,

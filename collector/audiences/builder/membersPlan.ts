@@ -66,5 +66,9 @@ export function hemCondition(
   return null
 }
 
+/** Returns SQL of the cookies that may belong to people whose hems meet the condition. */
+export const cookiesWhere = (organizationId: string, ofSome: string, bind: Bind): string =>
+  `SELECT cookie_id FROM identity_links WHERE organization_id IN (${bind('UUID', organizationId)}, toUUID('00000000-0000-0000-0000-000000000000')) AND ${ofSome}`
+
 const profileCondition = (conditions: readonly ProfileCondition[], bind: Bind): string =>
   `(${conditions.map((one) => ('isSet' in one ? `${one.name} IS ${one.isSet ? 'NOT ' : ''}NULL` : filterCondition(one, bind))).join(' AND ')})`

@@ -5,7 +5,7 @@ import { readNotCompleted } from '../lists/imports.ts'
 import type { Kind } from '../lists/kinds.ts'
 
 /** A leaf names a missing object: an audience without a build yet, or a deleted list. */
-export class AudienceNotBuilt extends Error {}
+export class MissingReference extends Error {}
 
 /**
  * Whether intent determines the members of a build, through its own leaves or through a build that it uses.
@@ -24,7 +24,7 @@ export async function isPredictive(
   return rowCount !== 0
 }
 
-/** Returns the served builds of the audiences in leaves. Throws AudienceNotBuilt. */
+/** Returns the served builds of the audiences in leaves. Throws MissingReference. */
 export async function readUsedBuilds(
   client: Queryable,
   parsed: Parsed,
@@ -40,7 +40,7 @@ export async function readUsedBuilds(
   )
   const missing = used.find((audienceId) => !builds.has(audienceId))
   if (missing)
-    throw new AudienceNotBuilt(`The audience ${missing} in the definition is not built yet.`)
+    throw new MissingReference(`The audience ${missing} in the definition is not built yet.`)
   return builds
 }
 
@@ -50,7 +50,7 @@ export interface UsedLists {
   readonly notCompleted: readonly string[]
 }
 
-/** Reads the current state of the lists in leaves. Throws AudienceNotBuilt for a deleted list. */
+/** Reads the current state of the lists in leaves. Throws MissingReference for a deleted list. */
 export async function readUsedLists(client: Queryable, parsed: Parsed): Promise<UsedLists> {
   const used = leavesOf(parsed, 'list').map(({ leaf }) => leaf.listId)
   if (used.length === 0) return { kinds: new Map(), notCompleted: [] }
@@ -60,6 +60,6 @@ export async function readUsedLists(client: Queryable, parsed: Parsed): Promise<
   )
   const kinds = new Map(rows.map(({ list_id, kind }) => [list_id, kind]))
   const deleted = used.find((listId) => !kinds.has(listId))
-  if (deleted) throw new AudienceNotBuilt(`The list ${deleted} in the definition was deleted.`)
+  if (deleted) throw new MissingReference(`The list ${deleted} in the definition was deleted.`)
   return { kinds, notCompleted: await readNotCompleted(client, used) }
 }

@@ -6,10 +6,21 @@ import { erasedHems } from '../../events/query/profiles/suppressedPeople.ts'
 import type { ClickHouse, NamedFormat } from '../../platform/clickhouse/client.ts'
 import { type Lease, withLease } from '../../platform/postgres/lease.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import type { FileFormat, FilePart } from './audienceFiles.ts'
 import type { FileStore } from './fileStore.ts'
 import { partQuery, type ShownMembers, shownQuery } from './rowsQuery.ts'
 import { RowsDiffer, saveStream } from './saveStream.ts'
+
+/** The formats to choose from. */
+export const formats = ['csv', 'ndjson', 'parquet'] as const
+/** The format of a file. `csv` has escaped formulas, `csv_unescaped` texts as they are. */
+export type FileFormat = (typeof formats)[number] | 'csv_unescaped'
+
+export interface FilePart {
+  readonly name: string
+  readonly rows: number
+  readonly bytes: number
+  readonly sha256: string
+}
 
 export interface WriteDeps extends EventStores {
   readonly store: FileStore

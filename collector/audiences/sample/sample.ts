@@ -25,7 +25,7 @@ export interface Sample {
 /**
  * Counts the members that a build of a definition would have now, and returns masked rows of some of them. A definition
  * that names fewer than 25 people, by lists or audiences, has no rows. Throws the errors of readers, and
- * AudienceNotBuilt.
+ * MissingReference.
  */
 export async function takeSample(
   {

@@ -2,13 +2,14 @@ import type { Counter } from 'prom-client'
 import type { BeaconReceipt, RejectedEvent } from '../../../schemas/beacon.ts'
 import { keylessAgeDaysMax } from '../../../schemas/eventAge.ts'
 import type { IgnoreSetting } from '../../../schemas/ignored.ts'
+import { busy } from '../../api/http/errors.ts'
 import {
   acceptedEvents,
   droppedBotEvents,
   droppedOptOutEvents,
   ignoredEvents,
 } from '../../platform/metrics.ts'
-import { orServiceUnavailable } from '../log/eventLog.ts'
+import { LogUnavailable } from '../log/eventLog.ts'
 import type { Locate } from '../normalize/address.ts'
 import { storedIp } from '../normalize/address.ts'
 import { cachedDevice, preferredLanguage, serverDevice } from '../normalize/device.ts'
@@ -268,6 +269,19 @@ async function storeRows(deps: BeaconDeps, beacon: Beacon, rows: BeaconRows): Pr
   if (ignored) commits.push(noteIgnored(deps, pixel, ignored))
   await orServiceUnavailable<unknown>(commits.length === 1 ? commits[0]! : Promise.all(commits))
   acceptedEvents.inc(events.length)
+}
+
+const retrySeconds = 5
+
+/** Returns the result of `append`, or throws 503 "busy" if the log cannot store rows now. */
+export async function orServiceUnavailable<T>(appending: Promise<T>): Promise<T> {
+  try {
+    return await appending
+  } catch (error) {
+    if (error instanceof LogUnavailable)
+      throw busy('The collector cannot store more events now. Retry later.', retrySeconds)
+    throw error
+  }
 }
 
 /** Counts the ignored events, and records which settings ignored them. */

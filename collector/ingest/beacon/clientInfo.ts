@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import { type GuardDeps, identify } from '../../api/access/guard.ts'
+import { authenticateRequest, type GuardDeps } from '../../api/access/guard.ts'
 import { coversRole } from '../../api/access/permissions.ts'
 import { ApiError, malformed } from '../../api/http/errors.ts'
 import { wellFormed } from '../normalize/text.ts'
@@ -29,7 +29,11 @@ export const createVerifiesBackend =
   (guard: Pick<GuardDeps, 'authenticate' | 'wrongKeys' | 'noteKeyUse'>): VerifiesBackend =>
   async (request, pixel) => {
     try {
-      const { caller, mode, organizationId, projectId } = await identify(guard, ofKeys, request)
+      const { caller, mode, organizationId, projectId } = await authenticateRequest(
+        guard,
+        ofKeys,
+        request,
+      )
       if (caller.kind !== 'key' || mode !== 'live' || !coversRole(caller.role, 'write'))
         return false
       if (organizationId !== pixel.organizationId) return false

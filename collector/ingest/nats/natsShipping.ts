@@ -35,7 +35,6 @@ const stopMs = 5_000
 export interface NatsShipping {
   readonly link: NatsLink
   readonly isOwner: boolean
-  /** Updates the metrics. */
   measure(): void
   /**
    * Returns until when ClickHouse has all events that this machine wrote to the log; null until that is known. Until

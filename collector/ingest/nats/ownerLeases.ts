@@ -1,5 +1,5 @@
 import type { Lease } from '../../platform/postgres/lease.ts'
-import type { LeaseSource, ShipLease } from '../log/eventLog.ts'
+import type { LeaseSource, ShipLease } from '../shipper/shipLeases.ts'
 
 /**
  * Grants the leases of a stream's inserts to the owner of the log alone. `shared` is the lease that all shippers of events

@@ -1,6 +1,5 @@
-import type { ConsumedRows, LogBatches } from '../log/eventLog.ts'
+import { type ConsumedRows, decodeBatch, type LogBatches } from '../shipper/logBatches.ts'
 import { oldestAtOf } from '../spool/segmentFile.ts'
-import { decodeBatch } from '../spool/spoolBatches.ts'
 
 /** Consecutive messages of a stream, which are inserted together. */
 export interface MessageBatch {

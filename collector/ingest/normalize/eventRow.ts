@@ -17,12 +17,13 @@ export interface BeaconContext {
   clockCorrectionMs: number
 }
 
-const clockToleranceMs = 60_000
+/** A sender's clock that is off by at most this is not corrected. */
+export const uncorrectedClockMs = 60_000
 
-/** Returns the correction of a sender's times: only a clock over a minute off is corrected. */
+/** Returns the correction of a sender's times. */
 export function clockCorrectionMs(receivedMillis: number, sentAtMillis: number): number {
   const offset = receivedMillis - sentAtMillis
-  return Math.abs(offset) > clockToleranceMs ? offset : 0
+  return Math.abs(offset) > uncorrectedClockMs ? offset : 0
 }
 
 /** Returns when an event happened by our clock, epoch milliseconds; never in the future. */

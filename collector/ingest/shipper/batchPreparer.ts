@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { onShard } from '../../platform/clickhouse/shards.ts'
-import type { ConsumedRows, LeaseSource, LogBatches, ShipLease } from '../log/eventLog.ts'
 import type { BatchIds, Deduplicator, LeasedBatch, Suspects } from './deduplicator.ts'
 import {
   type Batch,
@@ -11,10 +10,12 @@ import {
   shardPartsOf,
   withoutStoredLines,
 } from './insert.ts'
+import type { ConsumedRows, LogBatches } from './logBatches.ts'
+import type { LeaseSource, ShipLease } from './shipLeases.ts'
 
 /** A batch in the queue of a shipper. */
 export interface QueuedBatch {
-  /** Its place in the log (log/eventLog.ts): in the spool, the path of a segment. */
+  /** Its place in the log (logBatches.ts): in the spool, the path of a segment. */
   position: string
   /**
    * Whether it may have been inserted: its process was killed, the lease was lost, or ClickHouse crashed

@@ -1,25 +1,23 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { projectIdAt } from '../../platform/clickhouse/shards.ts'
 import { shipLeaseSeconds } from '../../platform/metrics.ts'
-import type { LeaseSource, ShipLease } from '../log/eventLog.ts'
+import { uncorrectedClockMs } from '../normalize/eventRow.ts'
 import {
   eventIdOf,
   idMillis,
   idWordsAt,
   nextLineAt,
-  projectIdOf,
   splitLines,
   tsMillisAt,
 } from '../spool/rowFields.ts'
 import { BloomFilter, hashId, warmRecentIds } from './bloomFilter.ts'
 import type { ShardPart } from './insert.ts'
+import type { LeaseSource, ShipLease } from './shipLeases.ts'
 
-/**
- * Largest error of a trusted time. Clocks up to a minute off are not corrected
- * (collector/ingest/normalize/eventRow.ts), and a correction may miss the same again.
- */
-const clockToleranceMs = 120_000
+/** Largest error of a trusted time: a small error is not corrected, and a correction may miss the same again. */
+const clockErrorMsMax = 2 * uncorrectedClockMs
 /** How far back the first lease reads ids from ClickHouse, which saves queries for the events of its first minutes. */
-const warmedMs = 2 * clockToleranceMs
+const warmedMs = 2 * clockErrorMsMax
 /** Ids of one query: ClickHouse accepts bound values of at most 128 KiB, which are part of the URL. */
 const idsPerQuery = 2_000
 
@@ -120,7 +118,7 @@ export class Deduplicator {
   #inspect(payloads: readonly Buffer[], rows: number): InspectedIds {
     const now = this.#now()
     const seen = this.#seen
-    const rememberedSince = seen.since + clockToleranceMs
+    const rememberedSince = seen.since + clockErrorMsMax
     const hashes = new Uint32Array(rows * 2)
     const suspects = new Set<string>()
     let at = 0
@@ -132,7 +130,7 @@ export class Deduplicator {
         const mayBeSeen = seen.add(hashes[at]!, hashes[at + 1]!, now)
         const happenedAt = tsMillisAt(payload, start)
         const isYoung = happenedAt >= rememberedSince
-        const containsTime = Math.abs(idMillis(this.#id) - happenedAt) <= clockToleranceMs
+        const containsTime = Math.abs(idMillis(this.#id) - happenedAt) <= clockErrorMsMax
         const isChecked = !containsTime && chosenBySender++ < idsPerQuery
         if (mayBeSeen || !isYoung || isChecked)
           suspects.add(eventIdOf(payload.subarray(start, start + 64)))
@@ -203,7 +201,7 @@ async function removeDuplicates(
     const fresh = ofPayload.filter((line) => {
       const id = eventIdOf(line)
       if (!candidates.has(id)) return true
-      const key = `${id} ${projectIdOf(line)}`
+      const key = `${id} ${projectIdAt(line, 0)}`
       if (stored.has(key)) {
         duplicates.push(line)
         return false

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { isDataError } from '../../platform/clickhouse/dataErrors.ts'
 import { eventsOfShard, onShard, splitByShard } from '../../platform/clickhouse/shards.ts'
-import type { ShipLease } from '../log/eventLog.ts'
 import { receivedAtOf, seqOf, splitLines, spoolIdOf } from '../spool/rowFields.ts'
 import { appendDeadLetter } from './deadLetters.ts'
+import type { ShipLease } from './shipLeases.ts'
 
 /** A batch prepared for its insert, so that every retry sends the same bytes. */
 export interface Batch {

@@ -1,6 +1,35 @@
 import pg from 'pg'
 import { runEvery } from '../../platform/runEvery.ts'
-import type { LeaseSource, ShipLease } from '../log/eventLog.ts'
+
+/** The exclusive right to insert rows of a log into ClickHouse. */
+export interface ShipLease {
+  /**
+   * Hashes of the ids that other shippers have shipped since our last lease, two words each; null if some are
+   * unknown.
+   */
+  readonly idsOfOthers: Uint32Array | null
+  /** Whether an insert of an earlier holder may still run, because that holder did not release its lease. */
+  readonly mayOtherInsertsRun: boolean
+  readonly acquiredAt: number
+  /** False as soon as another shipper may acquire the lease. */
+  isHeld(): boolean
+  /**
+   * Releases the lease when no insert may run any more. Never rejects: a lease that cannot be released counts as
+   * abandoned.
+   */
+  release(): Promise<void>
+  /** Ends the lease while an insert may still be running: the next holder waits for that insert. */
+  abandon(): void
+}
+
+export interface LeaseSource {
+  /** Prefix of the names of all batches that other holders may be inserting. */
+  readonly batchPrefix: string
+  /** Waits for a lease, and publishes these ids (hashes, two words each) to the other shippers. */
+  acquire(ids: Uint32Array): Promise<ShipLease>
+  /** Ends the lease at once. */
+  close(): void
+}
 
 /** The key of the advisory lock: any number that no other lock in our database uses. */
 const leasesLock = 7_306_080

@@ -2,8 +2,8 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { onShard } from '../../platform/clickhouse/shards.ts'
-import type { LogBatches } from '../log/eventLog.ts'
 import { shardPartsOf, withoutStoredLines } from './insert.ts'
+import type { LogBatches } from './logBatches.ts'
 
 export interface ShippedBatchesOptions {
   clickhouse: ClickHouse

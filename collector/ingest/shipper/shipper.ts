@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import type { LeaseSource, LogBatches, ShipLease } from '../log/eventLog.ts'
-import { spoolBatches } from '../spool/spoolBatches.ts'
 import { BatchPreparer, type QueuedBatch, type Shipment } from './batchPreparer.ts'
 import type { Deduplicator } from './deduplicator.ts'
 import { failingMs, insertBatch, writeDeadLetter } from './insert.ts'
+import { type LogBatches, spoolBatches } from './logBatches.ts'
+import type { LeaseSource, ShipLease } from './shipLeases.ts'
 import { ShippedBatches, type VerifiedStarts } from './shippedBatches.ts'
 
 export interface ShipperOptions {

@@ -63,12 +63,13 @@ export function tsMillisAt(payload: Buffer, start: number): number {
 }
 
 /**
- * The columns precede event_data, and no text in them can contain this key with unescaped quotation marks.
+ * Returns received_at, ISO 8601 with milliseconds. The columns precede event_data, and no text in them can contain this
+ * key with unescaped quotation marks.
  */
-export const projectIdOf = (line: Buffer): string => textAfter(line, '"project_id":"', idLength)
-
-/** ISO 8601 with milliseconds. */
-export const receivedAtOf = (line: Buffer): string => textAfter(line, '"received_at":"', 24)
+export const receivedAtOf = (line: Buffer): string => {
+  const at = line.indexOf('"received_at":"') + '"received_at":"'.length
+  return line.toString('latin1', at, at + 24)
+}
 
 /** Returns seq, the last member of every line. */
 export function seqOf(line: Buffer): number {
@@ -79,9 +80,4 @@ export function seqOf(line: Buffer): number {
 export const spoolIdOf = (line: Buffer): string => {
   const at = line.lastIndexOf('"spool_id":"') + '"spool_id":"'.length
   return line.toString('latin1', at, at + idLength)
-}
-
-function textAfter(line: Buffer, member: string, length: number): string {
-  const at = line.indexOf(member) + member.length
-  return line.toString('latin1', at, at + length)
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ShipLease } from '../../ingest/log/eventLog.ts'
 import { hashId } from '../../ingest/shipper/bloomFilter.ts'
 import {
   insertBatch,
@@ -9,7 +8,7 @@ import {
   queryIdOf,
   shardPartsOf,
 } from '../../ingest/shipper/insert.ts'
-import type { ShipLeases } from '../../ingest/shipper/shipLeases.ts'
+import type { ShipLease, ShipLeases } from '../../ingest/shipper/shipLeases.ts'
 import { idWordsAt, nextLineAt } from '../../ingest/spool/rowFields.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { SharedClock } from '../../platform/sharedClock.ts'

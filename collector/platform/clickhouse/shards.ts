@@ -92,10 +92,10 @@ function* linesOf(payload: Buffer): Generator<number> {
 const projectMember = '"project_id":"'
 
 /**
- * Reads the project_id of the JSON line at `from`. The member precedes event_data, and no text before it can contain this
+ * Returns the project_id of the JSON line at `from`. The member precedes event_data, and no text before it can contain this
  * key with unescaped quotation marks.
  */
-function projectIdAt(payload: Buffer, from: number): string {
+export function projectIdAt(payload: Buffer, from: number): string {
   const at = payload.indexOf(projectMember, from) + projectMember.length
   return payload.toString('latin1', at, at + 36)
 }

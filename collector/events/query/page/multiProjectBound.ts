@@ -18,11 +18,11 @@ export function readsTimeOfLast({
   isForEstimate,
 }: EventsPlan): boolean {
   const { projectIds = [] } = scope
-  const isSpared = projectIds.length < 2 || projectIds.length > projectsMax
+  const hasSeveralProjects = projectIds.length > 1 && projectIds.length <= projectsMax
   // Filters on people and sessions would be evaluated for each project.
-  const isDear =
+  const hasCostlyFilters =
     isAboutSessions(filters) || filters.some(({ field }) => field && isIdentityField(field))
-  return !(isSpared || isDear || until || isForEstimate || order === 'received')
+  return hasSeveralProjects && !hasCostlyFilters && !until && !isForEstimate && order !== 'received'
 }
 
 /**

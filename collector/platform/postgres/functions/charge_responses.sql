@@ -13,7 +13,7 @@ DECLARE
   entry ledger;
   uncharged bigint[];
   were_free int8multirange;
-  given int8multirange;
+  charged_keys int8multirange;
   considered record;
   to_carry jsonb;
 BEGIN
@@ -28,7 +28,7 @@ BEGIN
     END LOOP;
   END LOOP;
 
-  FOR charge IN SELECT * FROM jsonb_to_recordset(charges) AS given (request_id uuid, for_request uuid, organization_id uuid,
+  FOR charge IN SELECT * FROM jsonb_to_recordset(charges) AS input (request_id uuid, for_request uuid, organization_id uuid,
     project_id uuid, is_project_key boolean, caller_id uuid, meter text, records bigint,
     records_max bigint, at timestamptz,
     idempotency bytea, micros_per_thousand bigint, free_records bigint, window_start_ms bigint,
@@ -56,12 +56,12 @@ BEGIN
       -- charged today.
       were_free := free_keys(charge.build_id, charge.at, charge.idempotency);
       -- Never the range of a page: people within it who are hidden today were not charged.
-      given := coalesce((SELECT range_agg(int8range(key, key, '[]')) FROM unnest(charge.record_hashes) AS key),
+      charged_keys := coalesce((SELECT range_agg(int8range(key, key, '[]')) FROM unnest(charge.record_hashes) AS key),
         charge.build_keys);
       IF charge.record_hashes IS NOT NULL THEN
         SELECT count(*) INTO charged_records FROM unnest(charge.record_hashes) AS key WHERE NOT were_free @> key;
       ELSE
-        SELECT coalesce(sum(upper(span) - lower(span)), 0) INTO charged_records FROM unnest(given - were_free) AS span;
+        SELECT coalesce(sum(upper(span) - lower(span)), 0) INTO charged_records FROM unnest(charged_keys - were_free) AS span;
       END IF;
     ELSIF charge.idempotency IS NOT NULL THEN
       uncharged := ARRAY(
@@ -95,7 +95,7 @@ BEGIN
     END IF;
     IF charge.build_id IS NOT NULL THEN
       PERFORM note_build_read(charge.request_id, charge.build_id, charge.record_hashes IS NULL, charge.at,
-        charge.idempotency, given, were_free, charged_records);
+        charge.idempotency, charged_keys, were_free, charged_records);
     ELSIF charge.idempotency IS NOT NULL THEN
       -- With a hundred holders, at least one was delivered, so further holders need not be stored.
       UPDATE idempotent_charges AS kept SET holders = holders || charge.request_id

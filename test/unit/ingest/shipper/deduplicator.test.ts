@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { LeaseSource } from '../../../../collector/ingest/log/eventLog.ts'
 import { Deduplicator } from '../../../../collector/ingest/shipper/deduplicator.ts'
+import type { LeaseSource } from '../../../../collector/ingest/shipper/shipLeases.ts'
 import type { ClickHouse } from '../../../../collector/platform/clickhouse/client.ts'
 import { newEventId } from '../../../harness/eventId.ts'
 import { row } from '../../../spool/segments.ts'

@@ -1,8 +1,48 @@
 import { open, rename, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import type { ConsumedRows, LogBatches } from '../log/eventLog.ts'
-import { decodeSegment } from './frame.ts'
-import { inState, oldestAtOf, readOldestAt, syncDirectory } from './segmentFile.ts'
+import { decodeSegment } from '../spool/frame.ts'
+import { inState, oldestAtOf, readOldestAt, syncDirectory } from '../spool/segmentFile.ts'
+
+/** The rows of a batch in the form that a shipper sends. */
+export interface ConsumedRows {
+  /** JSONEachRow lines. */
+  payloads: Buffer[]
+  rows: number
+  /** Lines of records that the disk has changed. */
+  damaged: string[]
+  /**
+   * When its first row was received, or when the batch began if the row does not contain the time; epoch
+   * milliseconds.
+   */
+  oldestAt: number
+  /** The memory that contains the lines. */
+  memory: Buffer
+}
+
+/**
+ * The batches of one table's log, as its shipper sees them. A position names a batch: a segment's path in the spool,
+ * consecutive messages in NATS.
+ */
+export interface LogBatches {
+  /** Whether a batch has the same rows in each try, so that ClickHouse recognizes its token. */
+  readonly isFixed: boolean
+  /** Returns the name of a batch for queries and dead letters. */
+  nameOf(position: string): string
+  /** Returns ClickHouse's deduplication token of a batch. */
+  tokenOf(position: string): string
+  /** Returns when a batch's first row, the earliest, was received; epoch milliseconds, 0 if unknown. */
+  oldestAt(position: string): number
+  /** Reads a batch into memory from `allocate`. */
+  consume(position: string, allocate: (bytes: number) => Buffer): Promise<ConsumedRows>
+  isCommitted(position: string): boolean
+  /**
+   * Records durably that ClickHouse has a batch. Resolves with the batch's new position, which is readable
+   * until `forget`.
+   */
+  commit(position: string): Promise<string>
+  /** Deletes a committed batch. */
+  forget(position: string): Promise<void>
+}
 
 /** The sealed segments of one table in a machine's spool. A position is the path of a segment. */
 export const spoolBatches: LogBatches = {
