@@ -59,7 +59,7 @@ export async function readChargedRows(
   const rows = await readRows(queryExecutor, request.principal.organizationId, members)
   const { charged } = await settle(admitted, {
     records: members.length,
-    hashes: () => keys.map(String),
+    keys,
   })
   return { rows, meta: chargedMeta(meter, members.length, charged) }
 }

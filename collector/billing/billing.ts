@@ -56,7 +56,6 @@ export interface Billing {
   refundBuildRead(read: {
     requestId: string
     organizationId: string
-    buildId: string
     keys: readonly number[]
   }): Promise<void>
   /** Records in the audit log that the service will show identities to a member. */
@@ -132,14 +131,14 @@ export function createBilling({
         { caller, chargedTo, recordsMax, build, idempotency, repeats, signal },
       )
     },
-    refundBuildRead: ({ requestId, organizationId, buildId, keys }) =>
+    refundBuildRead: ({ requestId, organizationId, keys }) =>
       ledger.refund(
         {
           request_id: requestId,
           organization_id: organizationId,
           idempotency: null,
-          build_id: buildId,
-          record_hashes: keys.map(String),
+          kind: 'build',
+          record_keys: keys,
           handed: 0,
         },
         new Date(now()),

@@ -12,7 +12,7 @@ export interface KeySpan {
  */
 export interface BuildPart {
   readonly buildId: string
-  /** The keys of the records. The rows are read after the admission; `settle` may receive fewer keys, as hashes. */
+  /** The keys of the records. The rows are read after the admission; `settle` may receive fewer keys. */
   readonly keys: readonly KeySpan[]
   /** Finds the keys in this build of the people who have these keys in another build of the audience. */
   readonly findMembers: (

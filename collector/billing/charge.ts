@@ -54,13 +54,14 @@ export interface Answered {
    * visitors.
    */
   hashes?: readonly string[]
+  /** For records of a build: their keys. Absent for a download, which has all that were admitted. */
+  keys?: readonly number[]
 }
 
 /** The charge of a request, from before its work until its response was sent. */
 export interface Charge {
   /**
-   * Whether the request has an Idempotency-Key or belongs to a build: `settle` then needs the hashes of the
-   * records.
+   * Whether the request has an Idempotency-Key: `settle` then needs the hashes of records that are not of a build.
    */
   readonly isRepeatable: boolean
   /** The repeated request, or null. */
@@ -124,7 +125,7 @@ export function openCharge(
     return refunded
   }
   return {
-    isRepeatable: idempotency !== null || build !== undefined,
+    isRepeatable: idempotency !== null,
     repeats,
     async settle(records, answered = {}) {
       const { meter = chargedTo.meter } = answered
@@ -193,7 +194,7 @@ function chargeOf(
     atMs,
     idempotency,
     build,
-    answered: { window, hashes },
+    answered: { window, hashes, keys },
   }: {
     records: number
     recordsMax: number | null
@@ -222,8 +223,13 @@ function chargeOf(
     free_records: freeRecordsPerMonth,
     window_start_ms: window?.startMs ?? null,
     window_end_ms: window?.endMs ?? null,
-    record_hashes: hashes ?? null,
-    build_id: build?.buildId ?? null,
-    build_keys: build ? keysOf(build) : null,
+    ...(build
+      ? {
+          kind: 'build',
+          build_id: build.buildId,
+          record_keys: keys ?? null,
+          build_keys: keysOf(build),
+        }
+      : { kind: 'repeatable', record_hashes: hashes ?? null }),
   }
 }

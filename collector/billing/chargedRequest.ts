@@ -71,10 +71,12 @@ export interface ReadRecords {
   /** The window that was read, if the read has one. */
   readonly window?: ReadWindow
   /**
-   * One hash for each record, in the order of the answer. `settle` calls it only for a request with Idempotency-Key
-   * and for a page of a build. Absent when the answer has all records of a build.
+   * One hash for each record, in the order of the answer. `settle` calls it only for a request with Idempotency-Key.
+   * Absent for records of a build.
    */
   hashes?(): readonly string[] | Promise<readonly string[]>
+  /** The keys of a page's records in their build. */
+  readonly keys?: readonly number[]
   /** The rows of a streamed answer. */
   readonly rows?: AsyncIterable<Delivery>
 }
@@ -94,12 +96,13 @@ export async function settle(
   { billing, request, reply, usage, charge }: AdmittedRequest,
   page: ReadRecords,
 ): Promise<Settlement> {
-  const { records, meter = usage.meter, isDownload = false, window } = page
+  const { records, meter = usage.meter, isDownload = false, window, keys } = page
   // ClickHouse sends the first rows while PostgreSQL writes the charge. None of them leaves before that.
   const rows = page.rows ? underWay(page.rows) : none()
   const charged = await charge.settle(records, {
     meter,
     ...(window && { window }),
+    ...(keys && { keys }),
     ...(charge.isRepeatable && page.hashes && { hashes: await page.hashes() }),
   })
   await billing.recordIdentityRead(request, {

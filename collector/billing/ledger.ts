@@ -8,7 +8,9 @@ import type { Uncarried } from './buildPart.ts'
 import type { Refusal } from './refusals.ts'
 
 /** A response to charge, with the member names that charge_responses.sql reads. */
-export interface LedgerCharge {
+export type LedgerCharge = ChargedResponse & (RepeatableRecords | BuildRecords)
+
+interface ChargedResponse {
   request_id: string
   /** The API request that the charge belongs to; null: `request_id`, or none. */
   for_request: string | null
@@ -30,13 +32,31 @@ export interface LedgerCharge {
   free_records: number
   window_start_ms: number | null
   window_end_ms: number | null
-  /** Hashes of the records in the order of the response; see Answered. */
-  record_hashes: readonly string[] | null
-  /** The audience build that contains the records; `record_hashes` are then its keys. Null for other records. */
-  build_id: string | null
-  /** An int8multirange of the keys that this charge makes free. Null: the keys of the records. */
-  build_keys: string | null
 }
+
+/** Records that a repeat with the same Idempotency-Key may have for free. */
+interface RepeatableRecords {
+  kind: 'repeatable'
+  /** Hashes of the records in the order of the response; see Answered. Null: a repeat is charged again. */
+  record_hashes: readonly string[] | null
+}
+
+/** Records of an audience build. */
+interface BuildRecords {
+  kind: 'build'
+  build_id: string
+  /** The keys of the records. Null for a download, which has all of `build_keys`. */
+  record_keys: readonly number[] | null
+  /** An int8multirange of the keys that were admitted. */
+  build_keys: string
+}
+
+/** A charged response that broke off. */
+type BrokenResponse = Pick<ChargedResponse, 'request_id' | 'organization_id' | 'idempotency'> &
+  (RepeatableRecords | Pick<BuildRecords, 'kind' | 'record_keys'>) & {
+    /** The number of delivered records. */
+    handed: number
+  }
 
 /** The outcome of a charge: the ledger has `charged` records, or none for the given reason. */
 export interface LedgerOutcome {
@@ -57,16 +77,9 @@ export interface Ledger {
    */
   charge(charge: LedgerCharge): Promise<LedgerOutcome>
   /**
-   * Refunds the records of an aborted answer that it did not deliver. `handed` is the number of delivered records.
-   * Resolves after PostgreSQL has stored the refund.
+   * Refunds the records of an aborted answer that it did not deliver. Resolves after PostgreSQL has stored the refund.
    */
-  refund(
-    broken: Pick<
-      LedgerCharge,
-      'request_id' | 'organization_id' | 'idempotency' | 'record_hashes' | 'build_id'
-    > & { handed: number },
-    at: Date,
-  ): Promise<void>
+  refund(broken: BrokenResponse, at: Date): Promise<void>
   /** Resolves when all refunds are written. */
   idle(): Promise<void>
 }
@@ -97,22 +110,22 @@ export function openLedger(postgres: Postgres, log: ErrorLog, patienceMs: number
         waiting.push({ charge, resolve, reject })
         if (!isWriting) void writeAll()
       }),
-    refund({ organization_id, request_id, idempotency, record_hashes, build_id, handed }, at) {
-      const handedHashes = record_hashes?.slice(0, handed) ?? null
+    refund(broken, at) {
+      const { organization_id, request_id, idempotency, handed } = broken
       const refund = untilTaken(() =>
-        build_id === null
+        broken.kind === 'repeatable'
           ? postgres.query('SELECT refund_response($1, $2, $3, $4, $5, $6)', [
               organization_id,
               request_id,
               idempotency,
               handed,
-              handedHashes,
+              broken.record_hashes?.slice(0, handed) ?? null,
               at,
             ])
           : postgres.query('SELECT refund_build_read($1, $2, $3, $4)', [
               organization_id,
               request_id,
-              record_hashes,
+              broken.record_keys,
               at,
             ]),
       )

@@ -76,8 +76,8 @@ async function page(
   const build = partOf(buildId, { after, upTo })
   const usage = { meter: 'audience', projectId: null, recordsMax: upTo - after, build } as const
   const charge = await billing.admit(requestOf(organization), usage)
-  const hashes = Array.from({ length: upTo - after }, (_, index) => String(after + 1 + index))
-  return { charge, charged: await charge.settle(hashes.length, { hashes }) }
+  const keys = Array.from({ length: upTo - after }, (_, index) => after + 1 + index)
+  return { charge, charged: await charge.settle(keys.length, { keys }) }
 }
 
 /** Reads all of a build as a download would. */
@@ -119,18 +119,18 @@ test('a download that breaks off is refunded, and paging costs again', async () 
 test('records that lie scattered are charged one by one', async () => {
   const organization = await accounts.newOrganization()
   const buildId = await newBuild(organization)
-  const scattered = async (...hashes: string[]) => {
+  const scattered = async (...keys: number[]) => {
     const usage = {
       meter: 'audience',
       projectId: null,
       recordsMax: 9,
-      build: partOf(buildId, ...spansOfKeys(hashes.map(Number))),
+      build: partOf(buildId, ...spansOfKeys(keys)),
     } as const
     const charge = await billings[0]!.admit(requestOf(organization), usage)
-    return charge.settle(hashes.length, { hashes })
+    return charge.settle(keys.length, { keys })
   }
-  expect(await scattered('3', '9', '50')).toBe(3)
-  expect(await scattered('3', '4')).toBe(1)
+  expect(await scattered(3, 9, 50)).toBe(3)
+  expect(await scattered(3, 4)).toBe(1)
   expect((await page(organization, buildId, 0, members)).charged).toBe(members - 4)
 })
 

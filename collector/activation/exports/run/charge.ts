@@ -41,7 +41,7 @@ export async function chargeChunk(
   try {
     const usage = { meter, projectId, recordsMax: keys.length, build }
     const charge = await billing.admit(caller, usage)
-    return await charge.settle(keys.length, { hashes: keys.map(String) })
+    return await charge.settle(keys.length, { keys })
   } catch (error) {
     const isRefusal = error instanceof ApiError && (error.status === 402 || error.status === 429)
     throw isRefusal ? new Refused(error.message) : error
@@ -64,7 +64,7 @@ const nothing: Unfinished = { charged: 0, keys: new Set() }
  */
 export async function settleUnfinished(
   { billing, postgres }: { billing: Billing; postgres: Queryable },
-  { runId, organizationId, buildId, doneKey, isChunkSent }: RunState,
+  { runId, organizationId, doneKey, isChunkSent }: RunState,
   keys: readonly number[],
 ): Promise<Unfinished> {
   const requestId = chargeId(runId, doneKey)
@@ -77,7 +77,7 @@ export async function settleUnfinished(
   if (!rows[0]) return nothing
   const chargedKeys = rows[0].keys.map(Number)
   if (isChunkSent) return { charged: rows[0].charged, keys: new Set(chargedKeys) }
-  await billing.refundBuildRead({ requestId, organizationId, buildId, keys: chargedKeys })
+  await billing.refundBuildRead({ requestId, organizationId, keys: chargedKeys })
   return nothing
 }
 

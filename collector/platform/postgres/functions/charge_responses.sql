@@ -32,7 +32,7 @@ BEGIN
     project_id uuid, is_project_key boolean, caller_id uuid, meter text, records bigint,
     records_max bigint, at timestamptz,
     idempotency bytea, micros_per_thousand bigint, free_records bigint, window_start_ms bigint,
-    window_end_ms bigint, record_hashes bigint[], build_id uuid, build_keys int8multirange)
+    window_end_ms bigint, record_hashes bigint[], build_id uuid, record_keys bigint[], build_keys int8multirange)
   LOOP
     charged_request_id := charge.request_id;
     charged_records := 0;
@@ -52,14 +52,13 @@ BEGIN
         RETURN NEXT;
         CONTINUE;
       END IF;
-      -- The hashes are keys. A download has the spans of its keys instead, and some pages may already have been
-      -- charged today.
+      -- A download has the spans of its keys instead, and some pages may already have been charged today.
       were_free := free_keys(charge.build_id, charge.at, charge.idempotency);
       -- Never the range of a page: people within it who are hidden today were not charged.
-      charged_keys := coalesce((SELECT range_agg(int8range(key, key, '[]')) FROM unnest(charge.record_hashes) AS key),
+      charged_keys := coalesce((SELECT range_agg(int8range(key, key, '[]')) FROM unnest(charge.record_keys) AS key),
         charge.build_keys);
-      IF charge.record_hashes IS NOT NULL THEN
-        SELECT count(*) INTO charged_records FROM unnest(charge.record_hashes) AS key WHERE NOT were_free @> key;
+      IF charge.record_keys IS NOT NULL THEN
+        SELECT count(*) INTO charged_records FROM unnest(charge.record_keys) AS key WHERE NOT were_free @> key;
       ELSE
         SELECT coalesce(sum(upper(span) - lower(span)), 0) INTO charged_records FROM unnest(charged_keys - were_free) AS span;
       END IF;
@@ -94,7 +93,7 @@ BEGIN
         (charge.at AT TIME ZONE 'UTC')::date, charge.at, charge.idempotency, charge.for_request)::ledger);
     END IF;
     IF charge.build_id IS NOT NULL THEN
-      PERFORM note_build_read(charge.request_id, charge.build_id, charge.record_hashes IS NULL, charge.at,
+      PERFORM note_build_read(charge.request_id, charge.build_id, charge.record_keys IS NULL, charge.at,
         charge.idempotency, charged_keys, were_free, charged_records);
     ELSIF charge.idempotency IS NOT NULL THEN
       -- With a hundred holders, at least one was delivered, so further holders need not be stored.
