@@ -206,9 +206,7 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'POST /api/v1/analytics/alerts': {
     body: { project_id, name: 'Quiet', condition: { kind: 'silence', window: 'hour' } },
   },
-  'PUT /api/v1/analytics/alerts/{alert_id}': {
-    body: { project_id, name: 'Quiet', condition: { kind: 'silence', window: 'hour' } },
-  },
+  'PATCH /api/v1/analytics/alerts/{alert_id}': { body: { name: 'Quiet' } },
   'POST /api/v1/analytics/shares/unlock': {
     body: { secret: 'ffs_Zk3mB1xQ9sT7vW2yA5cE8gH0', password: 'a password' },
   },
@@ -324,7 +322,7 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'POST /api/v1/campaigns': {
     body: { project_id, name: 'Another', status: 'draft', start_date: '2026-01-01' },
   },
-  'PUT /api/v1/campaigns/{campaign_id}': { body: { name: 'Renamed' } },
+  'PATCH /api/v1/campaigns/{campaign_id}': { body: { name: 'Renamed' } },
   'POST /api/v1/webhooks': {
     body: { project_id, url: 'https://8.8.8.8/hooks', event_types: ['audience.built'] },
   },
@@ -338,14 +336,7 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
       match: { kind: 'company', company_domain: 'acme.example' },
     },
   },
-  'PUT /api/v1/visit-alerts/{visit_alert_id}': {
-    body: {
-      project_id,
-      name: 'Acme',
-      tier: 'resolution_full_profile',
-      match: { kind: 'company', company_domain: 'acme.example' },
-    },
-  },
+  'PATCH /api/v1/visit-alerts/{visit_alert_id}': { body: { name: 'Acme' } },
   'POST /api/v1/archives': { body: { project_id, integration_id } },
   'PATCH /api/v1/archives/{archive_id}': { body: { active: false } },
   'POST /api/v1/integrations': {
