@@ -47,6 +47,12 @@ test('select=hem alone is answered by lookup, batch and contact query', async ()
   expect(contacts.json()).toMatchObject({ count: 1, results: [{ hem }] })
 })
 
+test('select takes blanks around its commas', async () => {
+  const page = await events.page({ select: ' event_type , page_path ' }, {}, 'web_event')
+  expect(page.rows.map(Object.keys)).toEqual(page.rows.map(() => ['event_type', 'page_path']))
+  expect(page.rows.length).toBeGreaterThan(0)
+})
+
 test('has_profile finds visitors of whom more than the hem is known, where that is paid for', async () => {
   const known = async (filter: string) =>
     (await events.page({ filter, select: 'event_type,hem' }, {}, 'resolution_hem')).rows
