@@ -59,7 +59,7 @@ describe.each(commands)('footfall %s', (command) => {
   test('--help says what it takes', async () => {
     const { code, stdout, stderr } = await run(...command.split(' ').filter(Boolean), '--help')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toContain(`Usage: footfall${command && ` ${command}`}`)
+    expect(stdout).toContain(`Usage: footfall-server${command && ` ${command}`}`)
   })
 })
 

@@ -26,7 +26,7 @@ export async function troubleWith(command: string): Promise<string | null> {
   const path = words.slice(0, 2).filter((word) => /^[a-z][a-z0-9-]*$/.test(word))
   let text = await help(path)
   // The second word may be an argument.
-  if (path.length === 2 && !text.includes(`Usage: footfall ${path.join(' ')} `)) path.pop()
+  if (path.length === 2 && !text.includes(`Usage: footfall-server ${path.join(' ')} `)) path.pop()
   text = await help(path)
   const usage = /^Usage: (.*)$/m.exec(text)?.[1] ?? ''
   if (!`${usage} `.startsWith(`footfall ${path.join(' ')}${path.length > 0 ? ' ' : ''}`))
