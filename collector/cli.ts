@@ -368,7 +368,7 @@ async function buildProgram(): Promise<Command> {
   program
     .version(packageVersion)
     .exitOverride()
-    .showHelpAfterError('footfall --help lists the commands')
+    .showHelpAfterError('footfall-server --help lists the commands')
 
   program.command('serve').description('run the service from the last build')
   program
