@@ -9,7 +9,7 @@ import { isProjectScoped, readProjectHeader } from './requestedProject.ts'
 import type { Access } from './routeAccess.ts'
 import { type SandboxTenant, showOwnNames, showSampleIds } from './sandboxTenant.ts'
 import { requireSharedRoute } from './shareLinks.ts'
-import { credentialsOf, type WrongKeyLimit } from './wrongKeys.ts'
+import type { WrongKeyLimit } from './wrongKeys.ts'
 
 /** Cache-Control of responses for one caller, which no cache may store. */
 export const personal = 'private, no-store'
@@ -122,15 +122,13 @@ export async function authenticateRequest(
   access: Exclude<Access, { to: 'anyone' }>,
   request: FastifyRequest,
 ): Promise<Principal> {
-  const credentials = wrongKeys && credentialsOf(request)
-  if (!wrongKeys || credentials === null) return authenticate(request, access)
-  await wrongKeys.require(request.ip, credentials)
   try {
-    const principal = await authenticate(request, access)
-    wrongKeys.noteGood(credentials)
-    return principal
+    return await authenticate(request, access)
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) await wrongKeys.noteWrong(request.ip)
+    const { 'x-api-key': apiKey, authorization } = request.headers
+    const isWrong = (apiKey ?? authorization) !== undefined
+    if (isWrong && error instanceof ApiError && error.status === 401)
+      await wrongKeys?.count(request.ip)
     throw error
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { chargedRecords, httpRequests, httpSeconds } from '../../platform/metrics.ts'
+import { onEachAnswer } from './eachAnswer.ts'
 
 /** The label of requests that no route matches. */
 const unknownRoute = 'unknown'
@@ -43,13 +44,12 @@ export function measureRequests(app: FastifyInstance): void {
     }
     return measures
   }
-  app.addHook('onResponse', (request, reply, done) => {
+  onEachAnswer(app, (request, reply) => {
     const route = request.routeOptions.url ?? unknownRoute
     const measures = measuresOf(request.method, route, reply.statusCode)
     measures.requests.inc()
     measures.seconds.observe(reply.elapsedTime / 1000)
     const charged = Number(reply.getHeader('x-footfall-charged') ?? 0)
     if (charged > 0) measures.chargedRecords(charged)
-    done()
   })
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { callerId, type Principal } from '../../api/access/principal.ts'
+import { onEachAnswer } from '../../api/http/eachAnswer.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import { targetOf } from './target.ts'
@@ -80,9 +81,9 @@ export function openRequestLog(
   }
 }
 
-/** Logs every API request of a known caller, after its response was sent. */
+/** Logs every API request of a known caller when its answer ends, also if its client disconnects. */
 export function logRequests(app: FastifyInstance, requestLog: RequestLog): void {
-  app.addHook('onResponse', async (request: FastifyRequest, reply: FastifyReply) => {
+  onEachAnswer(app, (request, reply) => {
     const { askedBy, routeOptions } = request
     if (!askedBy || !routeOptions.url?.startsWith('/api/')) return
     const query = request.query as Record<string, unknown>

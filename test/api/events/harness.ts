@@ -96,6 +96,8 @@ interface EventsOptions {
   isGuarded?: boolean
   /** What mails are sent through; default: none are. */
   sendMail?: SendMail | null
+  /** Whether the log has the requests. */
+  logsRequests?: boolean
   /** The time of the service; milliseconds since 1970. */
   now?: () => number
 }
@@ -150,6 +152,7 @@ async function openOwn(
     readsFrom,
     isGuarded = false,
     sendMail = null,
+    logsRequests = false,
     now = Date.now,
   }: EventsOptions,
   keptUrl?: string,
@@ -166,6 +169,7 @@ async function openOwn(
       env,
       now,
       sendMail,
+      logsRequests,
       ...(isGuarded ? { hasRateLimits: env.FOOTFALL_RATE_LIMITS !== 'false' } : letIn),
     },
   )

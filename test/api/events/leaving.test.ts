@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { waitFor } from '../../harness/service.ts'
 import { eventOf, openEvents, projectId } from './harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -7,7 +8,7 @@ let url: string
 const now = Date.now()
 
 beforeAll(async () => {
-  events = await openEvents()
+  events = await openEvents({ logsRequests: true })
   // Twenty megabytes: more than sockets buffer, so an unread answer waits in the middle of its rows.
   await events.insert(
     Array.from({ length: 2000 }, (_, index) =>
@@ -18,12 +19,12 @@ beforeAll(async () => {
 })
 afterAll(() => events.close())
 
-/** Reads the first bytes of a page, and disconnects. */
+/** Reads the first bytes of a page, and disconnects. Returns the id of the request. */
 const leaveEarly = (query: string) =>
-  new Promise<void>((resolve, reject) => {
+  new Promise<string>((resolve, reject) => {
     const asked = request(`${url}/api/v3/events/web_event?limit=2000&${query}`, (answer) => {
       answer.once('data', () => asked.destroy())
-      answer.once('close', resolve)
+      answer.once('close', () => resolve(String(answer.headers['x-request-id'])))
       answer.once('error', () => {})
     })
     asked.once('error', reject)
@@ -51,6 +52,14 @@ test('callers who leave take no connection to ClickHouse with them', async () =>
   }
   const answer = await fetch(`${url}/api/v3/events/web_event?limit=2000&select=event_id`)
   expect(((await answer.json()) as { rows: unknown[] }).rows).toHaveLength(2000)
+})
+
+test('the log of requests has those whose callers left before the end', async () => {
+  const requestId = await leaveEarly('')
+  await waitFor('the request in the log', async () => {
+    const { body } = await events.app.inject(`/api/v1/requests?request_id=${requestId}`)
+    return JSON.parse(body).requests.length === 1
+  })
 })
 
 // Node ends a process with an unhandled rejection, and with it the requests of all other callers.
