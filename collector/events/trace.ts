@@ -11,6 +11,7 @@ import { eventsQuery } from './query/page/eventsQuery.ts'
 import { everyTier } from './query/page/parseEventsRequest.ts'
 import { nameProjects } from './query/projects.ts'
 import { instantMsMax } from './query/window/window.ts'
+import { withoutSenderText } from './rejected/withoutSenderText.ts'
 
 /**
  * Fields of a stored event in a trace. It is free, so it has only fields that free counts also reveal
@@ -77,12 +78,15 @@ interface Rejection {
   message: string
 }
 
-/** Reads each rejection of an event with this id, the latest first. */
-export const readRejections = (
+/** Reads each rejection of an event with this id, the latest first; without text of the sender, because a trace is free. */
+export async function readRejections(
   queryExecutor: QueryExecutor,
   scope: Scope,
   eventId: string,
-): Promise<Rejection[]> => queryExecutor.rows<Rejection>(rejectionsQuery(scope, eventId))
+): Promise<Rejection[]> {
+  const rejections = await queryExecutor.rows<Rejection>(rejectionsQuery(scope, eventId))
+  return rejections.map(withoutSenderText)
+}
 
 interface Duplicate {
   received_at: string

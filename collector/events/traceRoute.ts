@@ -50,8 +50,13 @@ const EventTrace = Type.Object(
         received_at: Timestamp,
         project_id: Id,
         pixel_id: Id,
-        event_type: Nullable(Type.String()),
-        path: Type.String({ description: 'JSON pointer to the invalid value in the event.' }),
+        event_type: Nullable(Type.String(), {
+          description: 'Null if the service does not know the type.',
+        }),
+        path: Type.String({
+          description:
+            'JSON pointer to the invalid value in the event. It ends with `*` at the first name that only the sender knows.',
+        }),
         message: Type.String(),
       }),
       {

@@ -13,8 +13,8 @@ import {
   freeRejectedEventsLeft,
   freeRejectedEventsPerDay,
 } from './freeRejectedEvents.ts'
+import { withoutSenderText } from './withoutSenderText.ts'
 
-const Text = Type.Union([Type.String(), Type.Null()])
 const RejectedEvent = Type.Object(
   {
     received_at: Type.String(),
@@ -23,13 +23,21 @@ const RejectedEvent = Type.Object(
     cookie_id: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
       description: 'The browser, which a corrected event needs when it is sent again.',
     }),
-    event_id: Text,
-    event_type: Text,
+    event_id: Type.Union([Type.String(), Type.Null()], {
+      description: 'As it was sent. With `content=false`, null if it is no UUID.',
+    }),
+    event_type: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'As it was sent. With `content=false`, null if the service does not know the type.',
+    }),
     refusal: Type.Union([Type.String(), Type.Null()], {
       description:
         'For a complete beacon that was refused: the error of the answer, such as `origin not allowed`. The service stores a few a minute of each, without their content.',
     }),
-    path: Type.String({ description: 'JSON pointer to the invalid value in the event.' }),
+    path: Type.String({
+      description:
+        'JSON pointer to the invalid value in the event. With `content=false`, it ends with `*` at the first name that only the sender knows.',
+    }),
     message: Type.String(),
     event: Type.String({
       description:
@@ -53,7 +61,8 @@ const QueryString = Type.Object(
     content: Type.Optional(
       Type.Boolean({
         default: true,
-        description: '`false` returns the reasons without the events, free of charge.',
+        description:
+          '`false` returns the reasons without the events and without other text of their senders, free of charge.',
       }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
@@ -148,9 +157,10 @@ export const rejectedRoutes =
           effort: 'page',
           signal: untilClosed(reply),
         })
-        const rejected_events = await queryExecutor.rows<Static<typeof RejectedEvent>>(
+        const rows = await queryExecutor.rows<Static<typeof RejectedEvent>>(
           rejectedQuery(scope, { eventId: event_id, hasContent: content, limit }),
         )
+        const rejected_events = content ? rows : rows.map(withoutSenderText)
         const events = rejected_events.filter(({ event }) => event !== '')
         const counted =
           isCounted && events.length > 0

@@ -17,7 +17,7 @@ import { type BeaconContext, clockCorrectionMs, sharedMembers } from '../normali
 import type { Person } from '../normalize/normalize.ts'
 import { eventAgeDaysMax, type Fault } from '../normalize/validateEvent.ts'
 import type { EventLogs } from '../spool/spools.ts'
-import { acceptEvent, dropped, type StepContext } from './acceptEvent.ts'
+import { acceptEvent, dropped, type StepContext, tooOldWithoutKey } from './acceptEvent.ts'
 import type { BeaconRequest, Envelope } from './beacon.ts'
 import {
   type ClientInfo,
@@ -30,8 +30,8 @@ import { findIgnored, type Ignored, type IgnoredTrafficRegistry } from './ignore
 import type { IdentifyLimit, IngestLimits } from './ingestLimits.ts'
 import type { OptOuts } from './optOutRegistry.ts'
 import { activePixel, type Pixel, type PixelRegistry } from './pixelRegistry.ts'
-import type { RecordRefusal } from './rejectedEvents.ts'
-import { rejectedEntry, rejectedRow } from './rejectedEvents.ts'
+import type { RecordRefusal, StoresOld } from './rejectedEvents.ts'
+import { countRejected, rejectedEntry, rejectedRow } from './rejectedEvents.ts'
 import type { TrackingPlanRegistry } from './trackingPlans.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 
@@ -49,6 +49,7 @@ export interface BeaconDeps {
   identifyLimit: IdentifyLimit
   verifiesBackend: VerifiesBackend
   recordRefusal: RecordRefusal
+  storesOld: StoresOld
 }
 
 export interface AcceptedBeacon {
@@ -182,7 +183,7 @@ interface BeaconRows {
 
 /** Converts the events of a beacon to rows. An identify event is rejected with its link. */
 async function acceptEvents(deps: BeaconDeps, beacon: Beacon): Promise<BeaconRows> {
-  const { context, envelope, ignored } = beacon
+  const { envelope, ignored } = beacon
   const { person, events, exactEvents } = envelope
   const rows: BeaconRows = {
     events: [],
@@ -194,7 +195,7 @@ async function acceptEvents(deps: BeaconDeps, beacon: Beacon): Promise<BeaconRow
   }
   if (person && !ignored?.hem) rows.hemFault = await linkPerson(deps, beacon, rows, person)
   if (person && rows.hemFault)
-    rows.rejected.push(rejectedRow({ type: 'identify', hem: person.hem }, rows.hemFault, context))
+    await reject(deps, beacon, rows, { type: 'identify', hem: person.hem }, rows.hemFault)
   for (let index = 0; index < events.length; index++) {
     const event = events[index]
     const accepted = acceptEvent(event, exactEvents?.[index], beacon, index)
@@ -205,14 +206,27 @@ async function acceptEvents(deps: BeaconDeps, beacon: Beacon): Promise<BeaconRow
         : accepted.person && (await linkPerson(deps, beacon, rows, accepted.person))
     if (fault) {
       rows.rejectedEvents.push(rejectedEntry(index, event, fault))
-      rows.rejected.push(rejectedRow(event, fault, context))
+      await reject(deps, beacon, rows, event, fault)
     } else if ('rows' in accepted) {
       rows.events.push(...accepted.rows)
       for (const { event, fault } of accepted.refused)
-        rows.rejected.push(rejectedRow(event, fault, context))
+        await reject(deps, beacon, rows, event, fault)
     }
   }
   return rows
+}
+
+/** Counts a rejected event, and adds its row. Only a few events that are too old without a key get one. */
+async function reject(
+  { storesOld }: BeaconDeps,
+  { context }: Beacon,
+  { rejected }: BeaconRows,
+  event: unknown,
+  fault: Fault,
+): Promise<void> {
+  countRejected(fault)
+  if (fault !== tooOldWithoutKey || (await storesOld(context.pixelId)))
+    rejected.push(rejectedRow(event, fault, context))
 }
 
 /** Links the visitor to a person. Returns the reason if it is refused. */

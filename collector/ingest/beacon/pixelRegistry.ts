@@ -27,8 +27,8 @@ export interface Pixel {
   /** The secrets with which its owner may currently sign identities. */
   readonly identifySecrets: readonly string[]
   /**
-   * The key with which event ids are derived from other ids, such as order numbers. Without it, a stranger could send an
-   * event with the id of a verified one that follows.
+   * The key with which ids of events and visitors are derived from other ids, such as order numbers. Without it, a
+   * stranger could send an event with the id of a verified one that follows, or as the visitor of a verified one.
    */
   readonly eventIdKey: string
 }

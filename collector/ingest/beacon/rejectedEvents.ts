@@ -28,9 +28,11 @@ export const rejectedEntry = (
   ...fault,
 })
 
-/** Returns a line for the `rejected_events` table, and counts the event. */
+/** Counts a rejected event in the metric. */
+export const countRejected = (fault: Fault): void => rejectedEvents.inc({ part: partOf(fault) })
+
+/** Returns a line for the `rejected_events` table. */
 export function rejectedRow(event: unknown, fault: Fault, context: BeaconContext): string {
-  rejectedEvents.inc({ part: partOf(fault) })
   return JSON.stringify({
     received_at: new Date(context.receivedMillis).toISOString(),
     organization_id: context.organizationId,
@@ -84,8 +86,25 @@ function textMember(event: unknown, key: 'event_id' | 'event_type' | 'type'): st
 
 /** The errors of a complete beacon that its pixel's owner can fix. */
 const recordedErrors = ['origin not allowed', 'pixel inactive', 'malformed']
-/** Limit in each worker, for each pixel and error: enough to see the cause, at any load. */
+/** Limit in each worker, for each pixel and reason: enough to see the cause, at any load. */
 const recordedPerMinute = 6
+
+/** Decides whether a rejection for age is stored for a pixel. */
+export type StoresOld = (pixelId: string) => Promise<boolean>
+
+/**
+ * Limits the stored rejections of old events without a key. Otherwise a stranger who repeats them fills the list of
+ * rejected events, and the owner pays for reading it.
+ */
+export function createStoresOld(): StoresOld {
+  const budget = new RateLimiterMemory({ points: recordedPerMinute, duration: 60 })
+  return (pixelId) =>
+    budget.consume(pixelId).then(
+      () => true,
+      () => false,
+    )
+}
+
 const noCookie = '00000000-0000-0000-0000-000000000000'
 
 /**

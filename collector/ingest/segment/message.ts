@@ -1,8 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { textLengthMax } from '../../../schemas/events/common.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { hemOf, isEmail } from '../../platform/hem.ts'
-import { secretUuidOf, uuidOfDigest } from '../../platform/uuidOfDigest.ts'
+import { secretUuidOf } from '../../platform/uuidOfDigest.ts'
 import type { Pixel } from '../beacon/pixelRegistry.ts'
 import { cut, isText, numberOf } from '../normalize/text.ts'
 import { type Data, type Fault, findBadShape, isObject } from '../normalize/validateEvent.ts'
@@ -66,36 +66,34 @@ export function mapMessage(reading: Reading): MappedMessage | Fault {
   const fault = faultOf(type, message)
   if (fault) return fault
   const id = idTextOf(messageId)
-  const event_id = id === undefined ? randomUUID() : eventIdOf(sender, id)
+  const event_id =
+    id === undefined ? randomUUID() : (uuidIn(id) ?? secretIdOf(sender, 'message', id))
   const eventOf = (from: Data): Data => ({ event_id, ...makers[type](from, timestamp) })
   return { event: eventOf(message), exactEvent: eventOf(exact) }
 }
 
-/** Returns the cookie_id of a message: its anonymousId, or an id derived from its anonymousId or userId. */
-export function cookieIdOf(pixelId: string, { anonymousId, userId }: Data): string | undefined {
+/** Returns the cookie_id of a message: its anonymousId if that is a UUID, or an id derived from its anonymousId or userId. */
+export function cookieIdOf(sender: Sender, { anonymousId, userId }: Data): string | undefined {
   const anonymous = idTextOf(anonymousId)
-  if (anonymous !== undefined) return idOf(pixelId, 'anonymous', anonymous)
+  if (anonymous !== undefined)
+    return uuidIn(anonymous) ?? secretIdOf(sender, 'anonymous', anonymous)
   const user = idTextOf(userId)
-  return user === undefined ? undefined : idOf(pixelId, 'user', user)
+  return user === undefined ? undefined : secretIdOf(sender, 'user', user)
 }
 
-/**
- * Returns the event_id of a messageId. A UUID stays as it is. Another text always becomes the same UUID for this pixel and
- * kind of sender. So a visitor who guesses a messageId, such as an order number, cannot use up the id of the event that a
- * back end sends.
- */
-const eventIdOf = ({ pixel, isVerifiedBackend }: Sender, messageId: string): string =>
-  isUuid(messageId)
-    ? messageId.toLowerCase()
-    : secretUuidOf(pixel.eventIdKey, `${isVerifiedBackend ? 'verified' : 'visitor'}\n${messageId}`)
+const uuidIn = (text: string): string | undefined => (isUuid(text) ? text.toLowerCase() : undefined)
 
 /**
- * Returns a UUID for a text: the text itself if it is one, otherwise always the same for this pixel and kind.
+ * Returns a UUID that is always the same for a text, this pixel and this kind of sender. So a visitor who guesses a
+ * customer's userId cannot act as the visitor of the back end. Nor can a guessed messageId, such as an order number, use up
+ * the id of the event that a back end sends.
  */
-const idOf = (pixelId: string, kind: 'anonymous' | 'user', text: string): string =>
-  isUuid(text) && kind !== 'user'
-    ? text.toLowerCase()
-    : uuidOfDigest(createHash('sha256').update(`${pixelId}\n${kind}\n${text}`).digest())
+const secretIdOf = (
+  { pixel, isVerifiedBackend }: Sender,
+  kind: 'anonymous' | 'user' | 'message',
+  text: string,
+): string =>
+  secretUuidOf(pixel.eventIdKey, `${isVerifiedBackend ? 'verified' : 'visitor'}\n${kind}\n${text}`)
 
 function idTextOf(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value)

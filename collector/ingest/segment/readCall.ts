@@ -85,7 +85,7 @@ export function beaconsOf(sender: Sender, call: Call): VisitorBeacon[] {
     const message = objectOf(sent)
     const context = objectOf(message.context)
     const visitor = {
-      cookie_id: cookieIdOf(pixelId, message),
+      cookie_id: cookieIdOf(sender, message),
       client_ip: isIP(textOf(context.ip) ?? '') ? context.ip : undefined,
       user_agent: textOf(context.userAgent),
       consent: consentOf(context),

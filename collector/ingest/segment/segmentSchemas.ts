@@ -16,9 +16,11 @@ const members = {
     'A message sent again with the same id is stored once. Any text: the ids of senders with an API key and without one differ.',
   ),
   anonymousId: text(
-    'Identifies the visitor. A UUID becomes `cookie_id`. Other texts become a UUID that is always the same.',
+    'Identifies the visitor. A UUID becomes `cookie_id`. Any other text becomes a UUID that is always the same, one for senders with an API key and another for those without one.',
   ),
-  userId: text('Identifies the visitor if there is no `anonymousId`.'),
+  userId: text(
+    'Identifies the visitor if there is no `anonymousId`. The ids of senders with an API key and without one differ.',
+  ),
   timestamp: text('Time of the message, by the clock of the sender: ISO 8601.'),
   originalTimestamp: text('Replaces `timestamp`.'),
   sentAt: text(

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../../collector/api/client/index.ts'
+import { rejectedEvents } from '../../../collector/platform/metrics.ts'
 import type { BeaconReceipt } from '../../../schemas/beacon.ts'
 import {
   beaconOf,
@@ -133,6 +134,41 @@ test('events of more than 30 days ago need a key, by the corrected time', async 
   expect(await rejectedOf(page, 10, { sent_at: daysAgo(-25) })).toMatchObject([fault])
   expect(await rejectedOf(it.key, 365)).toEqual([])
   expect(await rejectedOf(it.key, 367)).toMatchObject([{ path: fault.path }])
+})
+
+test('old events without a key do not fill the rejected events, and all of them count', async () => {
+  const pixel_id = await it.makePixel(projectId)
+  const send = async (events: object[], headers: Caller = nobody) =>
+    receiptOf(await postBeacon(it.url, beacon(events, { pixel_id }), headers))
+  const old = () => {
+    const event = customEvent()
+    const timestamp = new Date(Date.now() - 400 * 86_400_000).toISOString()
+    return { ...event, event_data: { ...event.event_data, timestamp } }
+  }
+  const many = () => Array.from({ length: 50 }, old)
+  const counted = async () => {
+    const { values } = await rejectedEvents.get()
+    return values.find(({ labels }) => labels.part === 'event_data/timestamp')?.value ?? 0
+  }
+  await waitFor('the pixel', async () => (await postBeacon(it.url, beacon([], { pixel_id }))).ok)
+  const before = await counted()
+  for (let times = 0; times < 2; times++) expect((await send(many())).rejected).toHaveLength(50)
+  expect((await send(many(), it.key)).rejected).toHaveLength(50)
+  expect((await counted()) - before).toBe(150)
+  // Other reasons are stored, also after the limit.
+  await send([{ ...customEvent(), event_type: 'none' }])
+  const rows: Row[] = await waitFor('the last rejection', async () => {
+    const route = `GET /api/v1/rejected_events?pixel_id=${pixel_id}&limit=1000`
+    const { rejected_events } = await it.done(it.key, route)
+    const isComplete = rejected_events.some(({ path }: Row) => path === '/event_type')
+    return isComplete && rejected_events
+  })
+  const ofAge = rows.filter(({ path }) => path === '/event_data/timestamp')
+  const keyless = ofAge.filter(({ message }) => String(message).includes('API key'))
+  expect(ofAge.length - keyless.length).toBe(50)
+  expect(keyless.length).toBeGreaterThan(0)
+  // Two minutes' worth, if one ended between the beacons.
+  expect(keyless.length).toBeLessThanOrEqual(12)
 })
 
 test('what a good key says of the visitor is checked, and made well-formed', async () => {

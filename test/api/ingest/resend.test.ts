@@ -91,6 +91,8 @@ test('rejected events are free up to 1,000 a day, then charged like events; reas
   const left: number = start.meta.free_left
   expect(start.meta).toEqual({ meter: 'events', records: 0, charged: 0, free_left: left })
   expect((await read('event_id=wrong-7&content=false')).rows).toBe(1)
+  const free = start.body.rejected_events
+  expect(free.filter((one: { event_id: unknown }) => one.event_id !== null)).toEqual([])
 
   const first = await read('limit=700')
   expect(first.meta).toMatchObject({ records: 700, charged: 0, free_left: left - 700 })
@@ -107,4 +109,44 @@ test('rejected events are free up to 1,000 a day, then charged like events; reas
   expect((await read('limit=10')).status).toBe(429)
   expect((await read('limit=10&content=false')).status).toBe(200)
   await it.done(it.key, 'PUT /api/v1/billing/limits', { budgets: [], limits: [] })
+})
+
+test('what is free of rejected events has no text of the sender: no ids, types and names of its own', async () => {
+  const own = await it.makeProject('Secret names')
+  const pixelOfOwn = await it.makePixel(own)
+  const known = customEvent()
+  const withNames = customEvent()
+  const events = [
+    { ...known, event_data: { ...known.event_data, name: 7 } },
+    { ...withNames, event_data: { ...withNames.event_data, secret: { a1: 0, text: 'INFINITE' } } },
+    { ...customEvent(), event_id: 'secret id' },
+    { ...customEvent(), event_type: 'secret type' },
+  ]
+  const body = JSON.stringify(beacon(events, { pixel_id: pixelOfOwn }))
+  const send = () => postBeacon(it.url, body.replace('"INFINITE"', '1e999'))
+  await waitFor('the pixel', async () => (await send()).ok)
+  const read = async (content: boolean) =>
+    (
+      await it.done(
+        it.key,
+        `GET /api/v1/rejected_events?pixel_id=${pixelOfOwn}&content=${content}&limit=100`,
+      )
+    ).rejected_events
+  const charged = await waitFor('the rejected events', async () => {
+    const rows = await read(true)
+    return rows.length >= events.length && rows
+  })
+  for (const text of ['/event_data/secret/text', 'secret id', 'secret type'])
+    expect(JSON.stringify(charged)).toContain(text)
+
+  const free = await read(false)
+  expect(JSON.stringify(free)).not.toContain('secret')
+  const find = (id: string) => free.find((one: { event_id: string }) => one.event_id === id)
+  expect(find(known.event_id)).toMatchObject({ event_type: 'custom', path: '/event_data/name' })
+  expect(find(withNames.event_id)).toMatchObject({ path: '/event_data/*' })
+  const traced = async (id: string) =>
+    (await it.done(it.key, `GET /api/v1/events/${encodeURIComponent(id)}/trace`)).rejections[0]
+  expect(await traced(known.event_id)).toMatchObject({ path: '/event_data/name' })
+  expect(await traced(withNames.event_id)).toMatchObject({ path: '/event_data/*' })
+  expect(await traced(events[3]!.event_id)).toMatchObject({ event_type: null, path: '/event_type' })
 })

@@ -271,6 +271,33 @@ test('userId without anonymousId is always the same visitor; a cookie of the col
   expect(rows[0]!.cookie_id).toBe(rows[1]!.cookie_id)
 })
 
+test('a stranger who guesses a userId is another visitor than the back end’s, and cannot compute its id', async () => {
+  for (const who of [{ userId: '42' }, { anonymousId: 'visitor-42' }]) {
+    const url = `https://shop.example/${randomUUID()}`
+    const page = { ...who, properties: { url } }
+    await call('page', page, { writeKey: backEndKey() })
+    await call('page', page, { writeKey: backEndKey() })
+    await call('page', page)
+    const rows: Row[] = await waitFor('all', async () => {
+      const found = await rowsOf(`event_data.url:eq:${url}`)
+      return found.length === 3 ? found : undefined
+    })
+    const ids = rows.map(({ cookie_id }) => cookie_id as string)
+    expect(new Set(ids).size).toBe(2)
+    // The id that a stranger can compute from the public id of the pixel.
+    const [kind, text] = 'userId' in who ? ['user', who.userId] : ['anonymous', who.anonymousId]
+    const digest = createHash('sha256').update(`${pixelId}\n${kind}\n${text}`).digest()
+    expect(ids).not.toContain(uuidOfDigest(digest))
+  }
+})
+
+test('a UUID as anonymousId is the same visitor with a key and without', async () => {
+  const anonymousId = randomUUID()
+  await call('track', { event: 'Server', anonymousId, userId: '42' }, { writeKey: backEndKey() })
+  await call('track', { event: 'Browser', anonymousId: anonymousId.toUpperCase() })
+  await waitFor('both', async () => (await rowsOf(`cookie_id:eq:${anonymousId}`)).length === 2)
+})
+
 test('screen and group become custom events', async () => {
   const anonymousId = randomUUID()
   await call('screen', { anonymousId, name: 'Cart', properties: { items: 2 } })

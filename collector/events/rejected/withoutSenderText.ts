@@ -1,0 +1,55 @@
+import type { TSchema } from 'typebox'
+import { eventTypeOf } from '../../../schemas/captured.ts'
+import { eventDataSchemas, eventTypes } from '../../../schemas/events/index.ts'
+import { isUuid } from '../../../schemas/uuid.ts'
+
+/** The types of events: complete ones, captured ones, and those that only Segment's API has. */
+const knownTypes = new Set([...eventTypes, ...Object.keys(eventTypeOf), 'screen', 'group', 'alias'])
+
+/** Members of events, as JSON pointers. The first ones belong to captured events and to messages of Segment's API. */
+const knownPaths = new Set(
+  [
+    ...['event_id', 'event_type', 'event_data', 'type', 'hem', 'hem_source', 'hem_signature'],
+    ...['path', 'form', 'name', 'event', 'anonymousId', 'timestamp', 'properties', 'traits'],
+  ].map((name) => `/${name}`),
+)
+for (const schema of Object.values(eventDataSchemas)) addPaths(schema, '/event_data')
+
+function addPaths(schema: TSchema, path: string): void {
+  const { properties = {} } = schema as { properties?: Record<string, TSchema> }
+  for (const [name, member] of Object.entries(properties)) {
+    knownPaths.add(`${path}/${name}`)
+    addPaths(member, `${path}/${name}`)
+  }
+}
+
+/** What an answer without charge shows of an event. */
+interface Shown {
+  event_id?: string | null
+  event_type: string | null
+  path: string
+}
+
+/**
+ * Removes the sender's own text from a rejection. Otherwise a site could read its events without paying, in the ids, types
+ * or names of invalid events.
+ */
+export function withoutSenderText<T extends Shown>(rejection: T): T {
+  const { event_id, event_type, path } = rejection
+  return {
+    ...rejection,
+    ...(event_id !== undefined && { event_id: isUuid(event_id) ? event_id : null }),
+    event_type: event_type !== null && knownTypes.has(event_type) ? event_type : null,
+    path: knownPathOf(path),
+  }
+}
+
+/** Returns a path up to the first of the sender's own names, which becomes `*`. */
+function knownPathOf(path: string): string {
+  let known = ''
+  for (const name of path.split('/').slice(1)) {
+    if (!knownPaths.has(`${known}/${name}`)) return `${known}/*`
+    known += `/${name}`
+  }
+  return known
+}
