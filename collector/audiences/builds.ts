@@ -4,6 +4,8 @@ import { wakeQueue } from '../platform/jobs/queue.ts'
 import { emit } from '../platform/outbox/outbox.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
+import { readUsedVersions } from './builder/usedObjects.ts'
+import { parseDefinition } from './definition/parse.ts'
 
 /** Returns the meter of records, which depends on whether intent determines the members. */
 export const meterOf = (isPredictive: boolean): Extract<Meter, `audience${string}`> =>
@@ -121,7 +123,7 @@ export async function beginBuild(
 
 /**
  * Takes a free answer for the numbers of a build that has not completed, and notes from when they are shown. Builds of
- * the same definition on one day take one. The audience of a list is internal, so its builds take none.
+ * the same definition on one day take one, unless a list or audience that it uses has changed. The audience of a list is internal, so its builds take none.
  */
 export async function takeFreeNumbers(
   client: Queryable,
@@ -142,7 +144,8 @@ export async function takeFreeNumbers(
   const [build] = rows
   if (!build) return
   const { organization_id, project_id, definition, intent_window_days } = build
-  const question = ['build', project_id, definition, intent_window_days]
+  const versions = await readUsedVersions(client, parseDefinition(definition))
+  const question = ['build', project_id, definition, intent_window_days, versions]
   await client.query('UPDATE audience_builds SET numbers_from = $2 WHERE build_id = $1', [
     buildId,
     await allowance.takeForWork(client, organization_id, question, Date.now()),

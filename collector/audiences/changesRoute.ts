@@ -41,8 +41,6 @@ export const changesRoute =
             ? ({ change: 'entered', after: 0 } as const)
             : cursors.read(build.buildId, query.cursor)
         const [of, other] = change === 'entered' ? [build, previous] : [previous!, build]
-        // The changes reveal the members of both builds.
-        const meter = meterOf(build.isPredictive || previous?.isPredictive === true)
         const limit = query.page_size ?? pageSize.default
         const queryExecutor = openQueryExecutor(principal, {
           effort: 'page',
@@ -61,7 +59,7 @@ export const changesRoute =
         )
         const members = page.slice(0, limit)
         const { rows, meta } = await readChargedRows({ billing, queryExecutor }, request, reply, {
-          meter,
+          meter: meterOf(build.isPredictive),
           projectId,
           buildId: of.buildId,
           members,
@@ -105,7 +103,8 @@ const begun: Record<Change, Buffer> = {
 }
 
 /**
- * Reads a completed build and the previous completed one. Throws 404 for an unknown id, and 409 "not_ready".
+ * Reads a completed build and the previous completed one. The changes reveal the members of both, so a previous build on
+ * another meter counts as none. Throws 404 for an unknown id, and 409 "not_ready".
  */
 async function readBuilds(
   client: Queryable,
@@ -113,7 +112,7 @@ async function readBuilds(
   buildId: string,
 ): Promise<{ build: ReadableBuild; previous: ReadableBuild | null }> {
   const { rows } = await client.query<{ previous_id: string | null }>(
-    `SELECT (SELECT build_id FROM audience_builds AS earlier
+    `SELECT (SELECT CASE WHEN is_predictive = build.is_predictive THEN build_id END FROM audience_builds AS earlier
              WHERE earlier.audience_id = build.audience_id AND status = 'completed' AND number < build.number
              ORDER BY number DESC LIMIT 1) AS previous_id
      FROM audience_builds AS build WHERE build_id = $1 AND audience_id = $2`,

@@ -9,7 +9,8 @@ import { readSubject } from '../identity/privacy/subject.ts'
 import { ById, projectParameter, recordTags } from './audienceSchemas.ts'
 import type { StoredAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
-import { MissingReference } from './builder/usedObjects.ts'
+import { MissingReference, readUsedVersions } from './builder/usedObjects.ts'
+import { meaningOf } from './definition/canonical.ts'
 import { parseDefinition } from './definition/parse.ts'
 import { type Explanation, explain } from './explain.ts'
 import { readPeopleAudience } from './peoplePage.ts'
@@ -61,7 +62,7 @@ const describeExplain = {
   operationId: 'explainAudience',
   summary: 'Explain a membership',
   description:
-    'Requires `hem` or `email`. Returns the result of each leaf now, and whether the served build contains the person. Charged as one lookup; free if the person has no profile.',
+    'Requires `hem` or `email`. Returns the result of each leaf now, and whether the served build contains the person. Charged as one lookup; free if the person has no profile. A repeat with the same `Idempotency-Key` is charged again if the audience, its served build or a list that it uses has changed.',
   params: ById,
   querystring: Query,
   response: { 200: Answer },
@@ -84,6 +85,7 @@ export const explainRoute =
         const { organizationId } = principal
         const hem = readSubject({ hem: query.hem, email: query.email }).hem!
         const { audience, projectId } = await readPeopleAudience(postgres, request)
+        const parsed = parseDefinition(audience.definition)
 
         const admitted = await admit(billing, request, reply, {
           meter: 'lookup',
@@ -97,14 +99,23 @@ export const explainRoute =
           { queryExecutor, postgres, nowMs: now() },
           { organizationId, projectId },
           audience,
-          parseDefinition(audience.definition),
+          parsed,
           hem,
         ).catch((error: unknown) => {
           throw error instanceof MissingReference ? conflict('invalid_state', error.message) : error
         })
         const records = explanation.isKnown ? 1 : 0
 
-        const { charged } = await settle(admitted, { records, hashes: () => hashesOf([hem]) })
+        const { charged } = await settle(admitted, {
+          records,
+          // A repeat after a change of the audience asks something else, so it is charged.
+          hashes: async () => {
+            const { build_id, intent_window_days } = audience
+            const versions = await readUsedVersions(postgres, parsed)
+            const question = [hem, build_id, intent_window_days, meaningOf(parsed), versions]
+            return hashesOf([JSON.stringify(question)])
+          },
+        })
 
         return { ...answerOf(audience, explanation), meta: chargedMeta('lookup', records, charged) }
       },

@@ -70,7 +70,8 @@ const ChangesPage = Type.Object(
     previous_build_id: Nullable(
       Type.String({
         format: 'uuid',
-        description: 'The previous build. Null if there is none: all members entered.',
+        description:
+          'The previous build. Null if there is none on the same meter: all members entered.',
       }),
     ),
     results: Type.Array(Type.Intersect([Type.Object({ change }), Person]), {
@@ -89,8 +90,8 @@ export const describeChanges = {
   summary: 'List the changes of an audience',
   description:
     'Returns the differences between a completed build and the previous one. Charged like records: entries as records ' +
-    'of this build, exits as records of the previous one. If intent determines the members of one of the builds, ' +
-    'the meter is audience_predictive.',
+    'of this build, exits as records of the previous one. After a build on another meter, all members entered. The ' +
+    'meter is audience_predictive if intent determines the members.',
   params: strictObject({ audience_id: Type.String(), build_id: Id }),
   querystring: PageQuery,
   response: { 200: Bytes(ChangesPage) },

@@ -5,7 +5,7 @@ import { conflict } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { ProjectQuery, SampleAnswer, SampleOf, tags } from './audienceSchemas.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
-import { MissingReference } from './builder/usedObjects.ts'
+import { MissingReference, readUsedVersions } from './builder/usedObjects.ts'
 import { checkTopics } from './definition/leafTopics.ts'
 import { parseDefinition } from './definition/parse.ts'
 import { checkReferences } from './definition/references.ts'
@@ -27,7 +27,7 @@ export const sampleRoute =
           body: SampleOf,
           querystring: ProjectQuery,
           description:
-            'Requires the project admin role. Returns the number of members that a build would have now, and masked rows of at most 25 of them. Not billed; takes one of the free answers of the organization, and the same definition is free until midnight UTC. A definition that names fewer than 25 people, by lists or audiences, has no rows.',
+            'Requires the project admin role. Returns the number of members that a build would have now, and masked rows of at most 25 of them. Not billed; takes one of the free answers of the organization, and the same definition is free until midnight UTC, or until a list or audience that it uses changes. A definition that names fewer than 25 people, by lists or audiences, has no rows.',
           response: { 200: SampleAnswer },
         },
       },
@@ -42,7 +42,7 @@ export const sampleRoute =
           signal: untilClosed(reply),
         })
         await checkTopics(queryExecutor.clickhouse, parsed)
-        await allowance.takeForRequest(request)
+        await allowance.takeForRequest(request, await readUsedVersions(postgres, parsed))
         try {
           const { sample, count, meter } = await takeSample(
             { queryExecutor, postgres, nowMs: now() },

@@ -23,10 +23,10 @@ declare module 'fastify' {
 export interface Allowance {
   /**
    * Takes one of today's free answers of the caller's organization for the question of this request: method, route,
-   * parameters and body. The same question is free until midnight UTC; test keys and share links never pay. Throws
+   * parameters and body, with the `versions` of the lists and builds that they refer to. The same question is free until midnight UTC; test keys and share links never pay. Throws
    * 429 "platform_cap_exceeded" with the meter `free_answers`. An error response gives the answer back.
    */
-  takeForRequest(request: FastifyRequest): Promise<void>
+  takeForRequest(request: FastifyRequest, versions?: unknown): Promise<void>
   /**
    * Takes one for work that is never refused: a build, a list import, an export run. Returns from when its free numbers
    * are shown: now, or midnight UTC if the allowance is used up.
@@ -73,12 +73,20 @@ export function createAllowance({
     return rows[0]!
   }
   return {
-    async takeForRequest(request) {
+    async takeForRequest(request, versions) {
       const { principal, method, routeOptions, params, query, body } = request
       if (principal.mode === 'test' || principal.caller.kind === 'share') return
       const asking = {
         organizationId: principal.organizationId,
-        question: hashOf([method, routeOptions.url, params, query, body, principal.projectId]),
+        question: hashOf([
+          method,
+          routeOptions.url,
+          params,
+          query,
+          body,
+          principal.projectId,
+          versions,
+        ]),
         nowMs: now(),
       }
       const { outcome, most } = await take(postgres, asking)

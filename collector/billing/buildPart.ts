@@ -7,8 +7,8 @@ export interface KeySpan {
 }
 
 /**
- * Some of the records of an audience's build. Each person is charged once on a UTC day, for all builds and
- * reads of the audience. A build that was read completely is charged only once (spec: Metering 8).
+ * Some of the records of an audience's build. Each person is charged once on a UTC day, for all builds of the audience
+ * on one meter, and all reads. A build that was read completely is charged only once (spec: Metering 8).
  */
 export interface BuildPart {
   readonly buildId: string

@@ -63,3 +63,24 @@ export async function readUsedLists(client: Queryable, parsed: Parsed): Promise<
   if (deleted) throw new MissingReference(`The list ${deleted} in the definition was deleted.`)
   return { kinds, notCompleted: await readNotCompleted(client, used) }
 }
+
+/**
+ * Returns the versions of the lists in leaves, and the served builds of the audiences. When one of them changes, the same
+ * definition asks something else.
+ */
+export async function readUsedVersions(
+  client: Queryable,
+  parsed: Parsed,
+): Promise<readonly unknown[]> {
+  const lists = leavesOf(parsed, 'list').map(({ leaf }) => leaf.listId)
+  const audiences = leavesOf(parsed, 'audience').map(({ leaf }) => leaf.audienceId)
+  if (lists.length + audiences.length === 0) return []
+  const { rows } = await client.query<{ id: string; version: string | null }>(
+    `SELECT list_id AS id, members_version::text AS version FROM lists WHERE list_id = ANY($1)
+     UNION ALL
+     SELECT audience_id, current_build_id::text FROM audiences WHERE audience_id = ANY($2)
+     ORDER BY id`,
+    [lists, audiences],
+  )
+  return rows
+}

@@ -90,7 +90,7 @@ export const topicRoutes =
             reply.type(json)
             const { queryExecutor, plan } = await open(principal, entity, body, untilClosed(reply))
             if (body.dry_run) {
-              await allowance.takeForRequest(request)
+              await allowance.takeForRequest(request, plan.buildId)
               const { rows } = await readTopicRows(queryExecutor, plan)
               return dryRunAnswer(meter, rows.length)
             }
@@ -144,7 +144,7 @@ export const topicRoutes =
             )
             reply.type(json)
             if (body.dry_run) return dryRunAnswer(meter, 0)
-            await allowance.takeForRequest(request)
+            await allowance.takeForRequest(request, plan.buildId)
             const salt = freeRowsSalt(now(), [topicQuestion(entity, body)])
             const members = await queryExecutor.rows<PreviewRow>(previewQuery(plan, salt))
             const count = Number(members[0]?.total ?? 0)

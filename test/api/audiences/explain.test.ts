@@ -84,6 +84,40 @@ test('what happened since the build shows, until the next one', async () => {
   expect((await explain({ hem: ann })).body).toMatchObject({ in_build: true, matches: true })
 })
 
+test('a repeat with the same Idempotency-Key is free until the audience changes', async () => {
+  const definition = (at_least: number) => ({
+    entity: 'people',
+    include: { event: { event_type: 'page_view', at_least, within_days: 7 } },
+  })
+  const id = await it.create(definition(1))
+  const headers = { 'idempotency-key': randomUUID() }
+  const ask = async () => {
+    const url = `/api/v1/audiences/${id}/explain`
+    const answer = await it.app.inject({ url, query: { project_id: projectId, hem: ann }, headers })
+    return [answer.headers['x-footfall-charged'], answer.json().matches]
+  }
+  const edit = async (payload: object) => {
+    const url = `/api/v1/audiences/${id}`
+    const query = { project_id: projectId }
+    expect((await it.app.inject({ method: 'PATCH', url, query, payload })).statusCode).toBe(200)
+  }
+  expect([await ask(), await ask()]).toEqual([
+    ['1', true],
+    ['0', true],
+  ])
+  await edit({ definition: definition(9) })
+  expect([await ask(), await ask()]).toEqual([
+    ['1', false],
+    ['0', false],
+  ])
+  await edit({ intent_window_days: 90 })
+  expect(await ask()).toEqual(['1', false])
+  await it.build(id)
+  expect(await ask()).toEqual(['1', false])
+  await edit({ name: 'Another name' })
+  expect(await ask()).toEqual(['0', false])
+})
+
 test('nobody that is known costs nothing, and whoever opted out is nobody', async () => {
   expect(await explain({ hem: 'f'.repeat(64) })).toMatchObject({
     status: 200,

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { audienceQueues } from '../../../collector/audiences/audienceJobs.ts'
+import { requestBuild, takeFreeNumbers } from '../../../collector/audiences/builds.ts'
 import { writeFile } from '../../../collector/audiences/files/writeFile.ts'
 import { carryOutErasures, requestErasure } from '../../../collector/identity/privacy/erasures.ts'
 import {
@@ -15,6 +16,7 @@ import {
 } from '../../../collector/identity/privacy/optOuts.ts'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { hemOf } from '../../../collector/platform/hem.ts'
+import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'
 import { eventOf, linkOf, organizationId, projectId } from '../events/harness.ts'
 import { goOn, hemOf as hemOfHistory, newHistory } from './histories.ts'
 import { openIntent, topics } from './intent/harness.ts'
@@ -269,6 +271,53 @@ test('a sample and an explanation count an event once for two leaves that differ
   expect([sample.estimate.count, (await numbersOf(ours, id)).count]).toEqual([0, 0])
   const { body } = await ask(ours, `audiences/${id}/explain?hem=${hem}`)
   expect(body.leaves.map((leaf: { events: number }) => leaf.events)).toEqual([2, 2])
+})
+
+test('a question over a list or audience that changed is another one: sample, build, preview and dry run', async () => {
+  const imported = importInto(it, projectId)
+  const addresses = [0, 1, 2].map(() => `${randomUUID()}@known.example`)
+  const { listId } = await imported.importFile(`${addresses.join('\n')}\n`)
+  imported.removeFiles()
+  const ofList = { entity: 'people', include: { list: { list_id: listId } } }
+  const audienceId = await it.create(ofList)
+  await it.build(audienceId, clock.now)
+  const ofAudience = { entity: 'people', include: { audience: { audience_id: audienceId } } }
+  const usingList = await it.create(ofList)
+  const people = { topic: topics[0], audience_id: audienceId }
+  const questions = {
+    sampleOfList: () => ask(ours, 'audiences/sample', { definition: ofList }),
+    build: async () => {
+      const buildId = await requestBuild(it.postgres, usingList)
+      await inTransaction(it.postgres, (client) => takeFreeNumbers(client, it.allowance, buildId))
+    },
+    sampleOfAudience: () => ask(ours, 'audiences/sample', { definition: ofAudience }),
+    preview: () => ask(ours, 'intent/people/preview', people),
+    dryRun: () => ask(ours, 'intent/people', { ...people, dry_run: true }),
+  }
+  /** How many free answers each question takes. */
+  const taken = async () => {
+    const counts: Record<string, number> = {}
+    for (const [name, question] of Object.entries(questions)) {
+      const { left } = await it.allowance.read(organizationId)
+      await question()
+      counts[name] = left - (await it.allowance.read(organizationId)).left
+    }
+    return counts
+  }
+  const none = { sampleOfList: 0, build: 0, sampleOfAudience: 0, preview: 0, dryRun: 0 }
+  const ofAudiences = { sampleOfAudience: 1, preview: 1, dryRun: 1 }
+  expect(await taken()).toEqual({ sampleOfList: 1, build: 1, ...ofAudiences })
+  expect(await taken()).toEqual(none)
+  const removed = await it.app.inject({
+    method: 'DELETE',
+    url: `/api/v1/lists/${listId}/items`,
+    headers: { 'x-project-id': projectId },
+    payload: { items: [addresses[0]] },
+  })
+  expect(removed.statusCode).toBe(200)
+  expect(await taken()).toEqual({ ...none, sampleOfList: 1, build: 1 })
+  await it.build(audienceId, clock.now)
+  expect(await taken()).toEqual({ ...none, ...ofAudiences })
 })
 
 test('without free answers a build completes; its numbers are null until a charged read', async () => {

@@ -171,7 +171,8 @@ CREATE INDEX audience_files_stored ON audience_files (file_id) WHERE is_stored;
 -- trigger inserts them (../functions/note_file_leftover.sql).
 CREATE TABLE audience_file_leftovers (file_id uuid PRIMARY KEY);
 
--- Charged records of builds. A record is charged once a UTC day, whichever build of its audience returns it.
+-- Charged records of builds, each on the meter of its build. A record is charged once a UTC day and meter, whichever
+-- build of its audience returns it.
 CREATE TABLE build_charges (
   build_id uuid NOT NULL REFERENCES audience_builds ON DELETE CASCADE,
   -- UTC. Infinity: a download, which is charged once.

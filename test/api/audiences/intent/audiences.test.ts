@@ -148,22 +148,53 @@ test('what intent decides is charged as predictive, also through another audienc
   expect((await api('GET', `/${using}`)).json().audience.meter).toBe('audience')
 })
 
-test('changes of a build that intent decided are charged as predictive, whatever is served now', async () => {
-  const id = await create(ofPeople(leaf([topics[0]!])))
-  const predictive = await intent.build(id)
-  const profiles = ofPeople({ profile: { field: 'job_seniority', op: 'eq', value: 'director' } })
-  await api('PATCH', `/${id}`, { definition: profiles })
-  const plain = await intent.build(id)
-  expect((await api('GET', `/${id}`)).json().audience.meter).toBe('audience')
-  for (const build of [predictive, plain]) {
-    const before = await intent.charged()
-    const { results } = (await api('GET', `/${id}/builds/${build}/changes`)).json()
-    expect(results.length).toBeGreaterThan(0)
-    expect(await intent.charged()).toEqual({
-      ...before,
-      audience_predictive: (before.audience_predictive ?? 0) + results.length,
-    })
+test('an audience that becomes predictive is charged again on that meter: its records and changes', async () => {
+  const everybody = ofPeople({ profile: { field: 'email', op: 'is_set', value: true } })
+  const predictive = ofPeople(leaf([topics[0]!]))
+  const id = await create(everybody)
+  const edit = async (definition: object) => {
+    await api('PATCH', `/${id}`, { definition })
+    return intent.build(id)
   }
+  /** What reads of an answer are charged, by meter. */
+  const chargedBy = async (path: string) => {
+    const before = await intent.charged()
+    const { results } = (await api('GET', `/${id}${path}`)).json()
+    const after = await intent.charged()
+    const of = (meter: string) => (after[meter] ?? 0) - (before[meter] ?? 0)
+    return { all: results.length, plain: of('audience'), predictive: of('audience_predictive') }
+  }
+  await intent.build(id)
+  const paid = await chargedBy('/records?page_size=5000')
+  expect(paid).toEqual({ all: paid.all, plain: paid.all, predictive: 0 })
+
+  const build = await edit(predictive)
+  const changes = await chargedBy(`/builds/${build}/changes?page_size=5000`)
+  expect(changes.all).toBe(keysOf({ topics: [topics[0]!] }).length)
+  expect(changes.all).toBeLessThan(paid.all)
+  expect(changes).toEqual({ all: changes.all, plain: 0, predictive: changes.all })
+  const again = await chargedBy('/records?page_size=5000')
+  expect(again).toEqual({ all: changes.all, plain: 0, predictive: 0 })
+
+  // A refresh, and an edit that stays on the meter, keep the charges.
+  await intent.build(id)
+  expect(await chargedBy('/records?page_size=5000')).toEqual(again)
+  await edit(ofPeople({ not: { not: leaf([topics[0]!], { min_score: 1 }) } }))
+  expect((await chargedBy('/records?page_size=5000')).predictive).toBe(0)
+
+  // Back on the meter of the first build: its charges count.
+  const last = await edit(everybody)
+  expect((await chargedBy('/records?page_size=5000')).plain).toBe(0)
+  const changesOf = async (build: string) =>
+    (await api('GET', `/${id}/builds/${build}/changes`)).json()
+  expect(await changesOf(build)).toMatchObject({
+    previous_build_id: null,
+    meta: { meter: 'audience_predictive' },
+  })
+  expect(await changesOf(last)).toMatchObject({
+    previous_build_id: null,
+    meta: { meter: 'audience' },
+  })
 })
 
 test('samples count by the window and name the meter; explain says whether the leaf is met, by any address', async () => {
