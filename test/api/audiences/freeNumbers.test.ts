@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { audienceQueues } from '../../../collector/audiences/audienceJobs.ts'
-import { requestBuild, takeFreeNumbers } from '../../../collector/audiences/builds.ts'
+import { audienceQueues, takeFreeNumbers } from '../../../collector/audiences/audienceJobs.ts'
+import { requestBuild } from '../../../collector/audiences/builds.ts'
 import { writeFile } from '../../../collector/audiences/files/writeFile.ts'
 import { carryOutErasures, requestErasure } from '../../../collector/identity/privacy/erasures.ts'
 import {
