@@ -7,8 +7,9 @@ import { inTransaction, type Queryable } from '../platform/postgres/transaction.
 import { isUnavailable } from '../platform/storeErrors.ts'
 import { buildNow } from './builder/buildNow.ts'
 import { dropMembers, readStoredBuilds } from './builder/memberStore.ts'
+import { takeFreeNumbers } from './builder/takeFreeNumbers.ts'
 import { MissingReference } from './builder/usedObjects.ts'
-import { buildsQueue, failBuild, takeFreeNumbers } from './builds.ts'
+import { buildsQueue, failBuild } from './builds.ts'
 import { requestDueBuilds } from './refresh.ts'
 
 export interface AudienceJobsDeps extends EventStores {

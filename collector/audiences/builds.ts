@@ -1,11 +1,9 @@
-import { type Allowance, freeNumber } from '../billing/allowance.ts'
+import { freeNumber } from '../billing/allowance.ts'
 import type { Meter } from '../billing/meters.ts'
 import { wakeQueue } from '../platform/jobs/queue.ts'
 import { emit } from '../platform/outbox/outbox.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
-import { readUsedVersions } from './builder/usedObjects.ts'
-import { parseDefinition } from './definition/parse.ts'
 
 /** Returns the meter of records, which depends on whether intent determines the members. */
 export const meterOf = (isPredictive: boolean): Extract<Meter, `audience${string}`> =>
@@ -119,37 +117,6 @@ export async function beginBuild(
       isFirstTry: row.is_first,
     }
   )
-}
-
-/**
- * Takes a free answer for the numbers of a build that has not completed, and notes from when they are shown. Builds of
- * the same definition on one day take one, unless a list or audience that it uses has changed. The audience of a list is internal, so its builds take none.
- */
-export async function takeFreeNumbers(
-  client: Queryable,
-  allowance: Pick<Allowance, 'takeForWork'>,
-  buildId: string,
-): Promise<void> {
-  const { rows } = await client.query<{
-    organization_id: string
-    project_id: string
-    definition: unknown
-    intent_window_days: number
-  }>(
-    `SELECT organization_id, project_id, build.definition, build.intent_window_days
-     FROM audience_builds AS build JOIN audiences USING (audience_id) JOIN projects USING (project_id)
-     WHERE build_id = $1 AND build.status IN ('pending', 'unloading') AND list_id IS NULL`,
-    [buildId],
-  )
-  const [build] = rows
-  if (!build) return
-  const { organization_id, project_id, definition, intent_window_days } = build
-  const versions = await readUsedVersions(client, parseDefinition(definition))
-  const question = ['build', project_id, definition, intent_window_days, versions]
-  await client.query('UPDATE audience_builds SET numbers_from = $2 WHERE build_id = $1', [
-    buildId,
-    await allowance.takeForWork(client, organization_id, question, Date.now()),
-  ])
 }
 
 /** Records the progress of a build, from 0 to 1. */
