@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../api/http/errors.ts'
+import { canonicalJson } from '../platform/canonicalJson.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { endOf } from './refusals.ts'
@@ -142,7 +143,7 @@ export async function deletePastAnswers(postgres: Postgres, nowMs: number): Prom
 const dayOf = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 10)
 
 const hashOf = (question: readonly unknown[]): Buffer =>
-  createHash('sha256').update(JSON.stringify(question)).digest()
+  createHash('sha256').update(canonicalJson(question)).digest()
 
 function usedUp(most: number, nowMs: number): ApiError {
   const resetsAt = endOf('day', nowMs)
