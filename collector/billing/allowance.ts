@@ -24,7 +24,7 @@ declare module 'fastify' {
 export interface Allowance {
   /**
    * Takes one of today's free answers of the caller's organization for the question of this request: method, route,
-   * parameters and body, with the `versions` of the lists and builds that they refer to. The same question is free until midnight UTC; test keys and share links never pay. Throws
+   * parameters and body. `versions` are those of the lists and builds that they refer to. The same question is free until midnight UTC; test keys and share links never pay. Throws
    * 429 "platform_cap_exceeded" with the meter `free_answers`. An error response gives the answer back.
    */
   takeForRequest(request: FastifyRequest, versions?: unknown): Promise<void>
