@@ -364,7 +364,9 @@ async function addLoading(program: Command): Promise<void> {
 }
 
 async function buildProgram(): Promise<Command> {
-  const program = new Command('footfall-server').description('The pixel, its collector and the data API.')
+  const program = new Command('footfall-server').description(
+    'The pixel, its collector and the data API.',
+  )
   program
     .version(packageVersion)
     .exitOverride()

@@ -104,7 +104,7 @@ const begun: Record<Change, Buffer> = {
 
 /**
  * Reads a completed build and the previous completed one. The changes reveal the members of both, so a previous build on
- * another meter counts as none. Throws 404 for an unknown id, and 409 "not_ready".
+ * another meter is ignored. Throws 404 for an unknown id, and 409 "not_ready".
  */
 async function readBuilds(
   client: Queryable,

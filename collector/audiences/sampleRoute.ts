@@ -27,7 +27,7 @@ export const sampleRoute =
           body: SampleOf,
           querystring: ProjectQuery,
           description:
-            'Requires the project admin role. Returns the number of members that a build would have now, and masked rows of at most 25 of them. Not billed; takes one of the free answers of the organization, and the same definition is free until midnight UTC, or until a list or audience that it uses changes. A definition that names fewer than 25 people, by lists or audiences, has no rows.',
+            'Requires the project admin role. Returns the number of members that a build would have now, and masked rows of at most 25 of them. Not billed; takes one of the free answers of the organization. The same definition is free until midnight UTC, or until a list or audience that it uses changes. A definition that names fewer than 25 people, by lists or audiences, has no rows.',
           response: { 200: SampleAnswer },
         },
       },

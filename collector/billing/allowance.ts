@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../api/http/errors.ts'
+import { canonicalJson } from '../platform/canonicalJson.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { endOf } from './refusals.ts'
@@ -22,9 +23,9 @@ declare module 'fastify' {
  */
 export interface Allowance {
   /**
-   * Takes one of today's free answers of the caller's organization for the question of this request. A question is the
-   * method, route, parameters and body, with the `versions` of the lists and builds that they name. It is free until
-   * midnight UTC. Test keys and share links never pay. Throws 429 "platform_cap_exceeded" with the meter `free_answers`. An error response gives the answer back.
+   * Takes one of today's free answers of the caller's organization for the question of this request: method, route,
+   * parameters and body. `versions` are those of the lists and builds that they refer to. The same question is free until midnight UTC; test keys and share links never pay. Throws
+   * 429 "platform_cap_exceeded" with the meter `free_answers`. An error response gives the answer back.
    */
   takeForRequest(request: FastifyRequest, versions?: unknown): Promise<void>
   /**
@@ -142,7 +143,7 @@ export async function deletePastAnswers(postgres: Postgres, nowMs: number): Prom
 const dayOf = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 10)
 
 const hashOf = (question: readonly unknown[]): Buffer =>
-  createHash('sha256').update(JSON.stringify(question)).digest()
+  createHash('sha256').update(canonicalJson(question)).digest()
 
 function usedUp(most: number, nowMs: number): ApiError {
   const resetsAt = endOf('day', nowMs)

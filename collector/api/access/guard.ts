@@ -47,8 +47,9 @@ export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
   app.addHook('onRoute', (route) => {
     routes.push(route)
     const access = route.config?.access
-    // HEAD only authenticates and validates: it reads nothing and is free.
-    if (route.method === 'HEAD' && route.config?.charged) route.handler = answerHead
+    // HEAD only authenticates and validates: it reads nothing, is free and takes no free answer.
+    if (route.method === 'HEAD' && (route.config?.charged || route.config?.freeAnswers))
+      route.handler = answerHead
     if (access && access.to !== 'anyone') {
       const hook = (request: FastifyRequest, reply: FastifyReply) =>
         authorize(deps, access, request, reply)

@@ -39,6 +39,7 @@ export async function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
+  await request.freeAnswer?.giveBack()
   if (error instanceof NoAnswerPossible) {
     if (!request.raw.destroyed) request.log.error(error.message)
     reply.hijack()
@@ -46,7 +47,6 @@ export async function answerError(
     return reply
   }
   await request.charge?.refund()
-  await request.freeAnswer?.giveBack()
   const apiError = error instanceof ApiError ? error : toApiError(error, request)
   request.errorCode = apiError.error
   if (apiError.status >= 500 && !expected.includes(apiError.error)) request.log.error(error)

@@ -1,13 +1,6 @@
 import { createHash } from 'node:crypto'
+import { canonicalJson } from '../../platform/canonicalJson.ts'
 import type { Parsed } from './definition.ts'
-
-/** Returns JSON with sorted members, so that equal values have equal texts. */
-export const canonicalJson = (value: unknown): string =>
-  JSON.stringify(value, (_, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  )
 
 /**
  * Returns a text that is equal for definitions with the same members, whatever the order of their properties

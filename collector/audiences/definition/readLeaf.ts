@@ -3,7 +3,7 @@ import { isUuid } from '../../../schemas/uuid.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import { type Filter, readFilterOf, valuesMax } from '../../events/query/filter/filter.ts'
 import { everyTier, readSelection } from '../../events/query/page/parseEventsRequest.ts'
-import { canonicalJson } from './canonical.ts'
+import { canonicalJson } from '../../platform/canonicalJson.ts'
 import {
   type AudienceLeaf,
   type EventLeaf,

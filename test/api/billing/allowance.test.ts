@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyRequest } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { guardRoutes } from '../../../collector/api/access/guard.ts'
 import { answerError } from '../../../collector/api/http/answerErrors.ts'
-import { conflict } from '../../../collector/api/http/errors.ts'
+import { ClientDisconnected, conflict } from '../../../collector/api/http/errors.ts'
 import { createAllowance, deletePastAnswers } from '../../../collector/billing/allowance.ts'
 import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'
+import { noSandboxTenant } from '../../harness/noSandboxTenant.ts'
 import { type Accounts, dayMs, openAccounts } from './harness.ts'
 
 let accounts: Accounts
@@ -33,7 +35,7 @@ async function openRoute(perDay: number) {
     request.principal = principal
   })
   let meanwhile: (() => Promise<unknown>) | null = null
-  app.post<{ Params: { id: string }; Body: { fails?: boolean } }>(
+  app.post<{ Params: { id: string }; Body: { fails?: boolean; disconnects?: boolean } }>(
     '/questions/:id',
     async (request) => {
       await allowance.takeForRequest(request)
@@ -41,12 +43,14 @@ async function openRoute(perDay: number) {
       meanwhile = null
       await work?.()
       if (request.body.fails) throw conflict('invalid_state', 'failed')
+      if (request.body.disconnects) throw new ClientDisconnected('the client disconnected')
       return { count: 7 }
     },
   )
   return {
     organizationId,
     allowance,
+    app,
     ask: (id: string, body: object = {}) =>
       app.inject({ method: 'POST', url: `/questions/${id}`, payload: body }),
     /** Does some work after the next request has taken its answer. */
@@ -70,6 +74,47 @@ test('each question takes one free answer of the day, and a repeated one takes n
   expect(await left()).toBe(0)
   expect((await ask('b')).statusCode).toBe(200)
   expect((await ask('c')).statusCode).toBe(429)
+})
+
+test('the order of parameters and members makes no other question', async () => {
+  const { ask, left } = await openRoute(9)
+  await ask('a?b=1&c=2', { d: { e: 1, f: 2 }, g: [1, 2] })
+  await ask('a?c=2&b=1', { g: [1, 2], d: { f: 2, e: 1 } })
+  expect(await left()).toBe(8)
+  await ask('a?b=1&c=2', { d: { e: 1, f: 2 }, g: [2, 1] })
+  expect(await left()).toBe(7)
+})
+
+test('HEAD takes no free answer and runs nothing', async () => {
+  const { allowance, organizationId, left } = await openRoute(1)
+  const app = Fastify()
+  guardRoutes(app, {
+    authenticate: async () => ({
+      organizationId,
+      projectId: null,
+      mode: 'live',
+      caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
+    }),
+    takeTokens: null,
+    wrongKeys: null,
+    noteKeyUse: () => {},
+    sandboxTenant: noSandboxTenant,
+  })
+  const access = {
+    to: 'key',
+    projectKeys: 'own project',
+    keyRole: 'read',
+    limit: 'events',
+  } as const
+  app.get('/count', { config: { access, freeAnswers: true } }, async (request) => {
+    await allowance.takeForRequest(request)
+    return { count: 7 }
+  })
+  expect((await app.inject({ method: 'HEAD', url: '/count' })).statusCode).toBe(200)
+  expect(await left()).toBe(1)
+  expect((await app.inject({ method: 'GET', url: '/count' })).json()).toEqual({ count: 7 })
+  expect(await left()).toBe(0)
+  await app.close()
 })
 
 test('a used-up allowance is 429 with the time at which it resets', async () => {
@@ -96,6 +141,24 @@ test('a failed request gives its answer back, but not that of an earlier request
   await ask('b')
   expect((await ask('b', {})).statusCode).toBe(200)
   expect(await left()).toBe(0)
+})
+
+test('a client that disconnects gets its answer back', async () => {
+  const { app, during, left } = await openRoute(1)
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const controller = new AbortController()
+  during(async () => {
+    expect(await left()).toBe(0)
+    controller.abort()
+  })
+  const asked = fetch(`${url}/questions/a`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ disconnects: true }),
+    signal: controller.signal,
+  })
+  await expect(asked).rejects.toThrow()
+  await expect.poll(left).toBe(1)
 })
 
 test('a failed request gives nothing back if the same question was asked meanwhile', async () => {
