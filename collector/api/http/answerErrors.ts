@@ -43,7 +43,7 @@ export async function answerError(
   if (error instanceof NoAnswerPossible) {
     if (!request.raw.destroyed) request.log.error(error.message)
     reply.hijack()
-    request.raw.destroy()
+    reply.raw.destroy()
     return reply
   }
   await request.charge?.refund()
