@@ -30,6 +30,7 @@ test('a rejected event is corrected and stored; while it is invalid, the dialog 
   const page = await openRepairs()
   await page.getByText('Event name must be a string', { exact: true }).waitFor()
   await expectAccessible(page, 'repairs')
+  await button(page, 'Load content to correct events').click()
   await page.getByRole('table', { name: 'Rejected events' }).getByRole('button').last().click()
   await expectAccessible(page, 'resend')
   const text = page.getByLabel('Event as JSON')

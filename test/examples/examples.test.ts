@@ -32,6 +32,7 @@ test('plain.html: what is called before the pixel has come arrives, and what the
 test('react: started once, and each route is a page view with its own title', async () => {
   const { outputFiles } = await build({
     entryPoints: [join(packageRoot, 'examples/react/app.jsx')],
+    alias: { 'footfall-pixel/pixel': join(packageRoot, 'dist/pixel/index.js') },
     bundle: true,
     write: false,
     format: 'esm',

@@ -4,7 +4,7 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { DataTable } from '../../components/dataTable.tsx'
 import { Moment } from '../../components/moment.tsx'
 import { Section } from '../../components/page.tsx'
-import { useQuery } from '../../useQuery.ts'
+import { useQueryOf } from '../../useQuery.ts'
 import { faultText } from '../../view/faultText.ts'
 import { labelOfValue } from '../../view/labels.ts'
 import { ResendDialog } from './resendDialog.tsx'
@@ -13,7 +13,10 @@ import { ResendDialog } from './resendDialog.tsx'
 const pageRows = 20
 const loadedMax = 100
 
-/** The latest rejected events of a project with their reasons; an admin corrects and resends one. */
+/**
+ * The latest rejected events of a project with their reasons, which are free. An admin loads their content, and corrects
+ * and resends one.
+ */
 export function RejectedEvents({
   projectId,
   mayRepair,
@@ -21,10 +24,12 @@ export function RejectedEvents({
   projectId: string
   mayRepair: boolean
 }) {
-  const asked = useQuery(async () => {
+  const [hasContent, setHasContent] = useState(false)
+  const asked = useQueryOf(hasContent ? 'content' : 'reasons', async () => {
     const { rejected_events, meta } = await api.listRejectedEvents({
       project_id: projectId,
       limit: loadedMax,
+      content: hasContent,
     })
     // A refused beacon has no stored content that could be corrected.
     return { events: rejected_events.filter(({ refusal }) => refusal === null), meta }
@@ -38,10 +43,15 @@ export function RejectedEvents({
       <AsyncView query={asked}>
         {({ events, meta }) => (
           <>
-            <p class="hint">
-              Free today: {meta.free_left.toLocaleString('en')} more rejected events. Further ones
-              cost as much as other events.
-            </p>
+            {mayRepair && !hasContent && events.length > 0 && (
+              <p class="hint">
+                Content is free for {meta.free_left.toLocaleString('en')} more events today. Further
+                ones cost as much as other events.{' '}
+                <button type="button" class="link" onClick={() => setHasContent(true)}>
+                  Load content to correct events
+                </button>
+              </p>
+            )}
             <DataTable
               caption="Rejected events"
               prefix="rejected-"
@@ -49,14 +59,18 @@ export function RejectedEvents({
               rows={events}
               keyOf={({ received_at, event_id, path }) => `${received_at} ${event_id} ${path}`}
               pageRows={pageRows}
-              {...(mayRepair && { open: (event: RejectedEvent) => setResent(event) })}
+              {...(hasContent && { open: (event: RejectedEvent) => setResent(event) })}
               empty={<p>No event was rejected.</p>}
             />
           </>
         )}
       </AsyncView>
       {resent && (
-        <ResendDialog rejected={resent} sent={asked.reload} close={() => setResent(null)} />
+        <ResendDialog
+          rejected={resent}
+          sent={async () => setHasContent(false)}
+          close={() => setResent(null)}
+        />
       )}
     </Section>
   )
