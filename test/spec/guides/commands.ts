@@ -29,7 +29,7 @@ export async function troubleWith(command: string): Promise<string | null> {
   if (path.length === 2 && !text.includes(`Usage: footfall-server ${path.join(' ')} `)) path.pop()
   text = await help(path)
   const usage = /^Usage: (.*)$/m.exec(text)?.[1] ?? ''
-  if (!`${usage} `.startsWith(`footfall ${path.join(' ')}${path.length > 0 ? ' ' : ''}`))
+  if (!`${usage} `.startsWith(`footfall-server ${path.join(' ')}${path.length > 0 ? ' ' : ''}`))
     return `${command}: no such command`
   const unknown = options.find((option) => !text.includes(option))
   if (unknown) return `${command}: no option ${unknown}`
