@@ -173,6 +173,8 @@ const languageMember = ({ headers }: BeaconRequest): string =>
 interface BeaconRows {
   events: string[]
   rejected: string[]
+  /** Of events that are too old without a key; only a few are stored. */
+  rejectedAsOld: string[]
   links: string[]
   /** Of the people whom the beacon identifies. */
   hems: string[]
@@ -188,6 +190,7 @@ async function acceptEvents(deps: BeaconDeps, beacon: Beacon): Promise<BeaconRow
   const rows: BeaconRows = {
     events: [],
     rejected: [],
+    rejectedAsOld: [],
     links: [],
     hems: [],
     rejectedEvents: [],
@@ -195,7 +198,7 @@ async function acceptEvents(deps: BeaconDeps, beacon: Beacon): Promise<BeaconRow
   }
   if (person && !ignored?.hem) rows.hemFault = await linkPerson(deps, beacon, rows, person)
   if (person && rows.hemFault)
-    await reject(deps, beacon, rows, { type: 'identify', hem: person.hem }, rows.hemFault)
+    reject(beacon, rows, { type: 'identify', hem: person.hem }, rows.hemFault)
   for (let index = 0; index < events.length; index++) {
     const event = events[index]
     const accepted = acceptEvent(event, exactEvents?.[index], beacon, index)
@@ -206,27 +209,26 @@ async function acceptEvents(deps: BeaconDeps, beacon: Beacon): Promise<BeaconRow
         : accepted.person && (await linkPerson(deps, beacon, rows, accepted.person))
     if (fault) {
       rows.rejectedEvents.push(rejectedEntry(index, event, fault))
-      await reject(deps, beacon, rows, event, fault)
+      reject(beacon, rows, event, fault)
     } else if ('rows' in accepted) {
       rows.events.push(...accepted.rows)
       for (const { event, fault } of accepted.refused)
-        await reject(deps, beacon, rows, event, fault)
+        reject(beacon, rows, event, fault)
     }
   }
   return rows
 }
 
-/** Counts a rejected event, and adds its row. Only a few events that are too old without a key get one. */
-async function reject(
-  { storesOld }: BeaconDeps,
+/** Counts a rejected event, and adds its row. */
+function reject(
   { context }: Beacon,
-  { rejected }: BeaconRows,
+  { rejected, rejectedAsOld }: BeaconRows,
   event: unknown,
   fault: Fault,
-): Promise<void> {
+): void {
   countRejected(fault)
-  if (fault !== tooOldWithoutKey || (await storesOld(context.pixelId)))
-    rejected.push(rejectedRow(event, fault, context))
+  const rows = fault === tooOldWithoutKey ? rejectedAsOld : rejected
+  rows.push(rejectedRow(event, fault, context))
 }
 
 /** Links the visitor to a person. Returns the reason if it is refused. */
@@ -272,17 +274,32 @@ function findDropReason(
 async function storeRows(deps: BeaconDeps, beacon: Beacon, rows: BeaconRows): Promise<void> {
   const { logs, limits } = deps
   const { pixel, clientInfo, context, ignored, visitor } = beacon
-  const { events, rejected, links } = rows
+  const { events, rejected, rejectedAsOld, links } = rows
   const { isVerifiedBackend } = clientInfo
   if (events.length > 0)
     await limits.countStored({ pixelId: pixel.pixelId, isVerifiedBackend }, events.length)
   const commits: Promise<void>[] = []
   if (events.length > 0) commits.push(logs.events.append(events, context.receivedMillis))
   if (rejected.length > 0) commits.push(logs.rejected_events.append(rejected))
+  if (rejectedAsOld.length > 0) commits.push(storeRejectedAsOld(deps, pixel, rejectedAsOld))
   if (links.length > 0 && visitor.consented) commits.push(logs.identity_links.append(links))
   if (ignored) commits.push(noteIgnored(deps, pixel, ignored))
   await orServiceUnavailable<unknown>(commits.length === 1 ? commits[0]! : Promise.all(commits))
   acceptedEvents.inc(events.length)
+}
+
+/** Stores rejections as far as the limit of their pixel permits. */
+async function storeRejectedAsOld(
+  { logs, storesOld }: BeaconDeps,
+  { pixelId }: Pixel,
+  rejected: readonly string[],
+): Promise<void> {
+  const rows: string[] = []
+  for (const row of rejected) {
+    if (!(await storesOld(pixelId))) break
+    rows.push(row)
+  }
+  if (rows.length > 0) await logs.rejected_events.append(rows)
 }
 
 const retrySeconds = 5

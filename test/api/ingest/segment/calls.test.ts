@@ -208,23 +208,20 @@ test('a pixel that requires signed identifies refuses an unsigned one', async ()
 
 test('a batch has messages of several visitors; an invalid one costs itself alone', async () => {
   const [ann, bob] = [randomUUID(), randomUUID()]
-  const batch = [
-    { type: 'track', event: 'A', anonymousId: ann },
-    { type: 'track', event: '', anonymousId: ann, traits: { email: 'ann@example.com' } },
-    { type: 'track', event: 'B', anonymousId: bob },
-    { type: 'none', anonymousId: bob },
-    { type: 'track', event: 'C' },
-    { type: 'track', event: 'D', anonymousId: ann, properties: { text: 'x'.repeat(40_000) } },
-    { type: 'track', event: 'E', anonymousId: ann, properties: { text: 'x'.repeat(20_000) } },
-    { type: 'page', anonymousId: ann, timestamp: 'yesterday' },
-    7,
-  ]
-  // A collector that is busy asks to retry.
-  const { status, body } = await waitFor('an answer', async () => {
-    const answer = await call('batch', { batch })
-    return answer.status === 503 ? null : answer
+  const { status, body } = await call('batch', {
+    batch: [
+      { type: 'track', event: 'A', anonymousId: ann },
+      { type: 'track', event: '', anonymousId: ann, traits: { email: 'ann@example.com' } },
+      { type: 'track', event: 'B', anonymousId: bob },
+      { type: 'none', anonymousId: bob },
+      { type: 'track', event: 'C' },
+      { type: 'track', event: 'D', anonymousId: ann, properties: { text: 'x'.repeat(40_000) } },
+      { type: 'track', event: 'E', anonymousId: ann, properties: { text: 'x'.repeat(20_000) } },
+      { type: 'page', anonymousId: ann, timestamp: 'yesterday' },
+      7,
+    ],
   })
-  expect({ status, body }).toMatchObject({ status: 200, body: { success: true } })
+  expect({ status, success: body.success }).toEqual({ status: 200, success: true })
   expect(body.rejected.map(({ index, path }: { index: number; path: string }) => [index, path]))
     // biome-ignore format: one line for each.
     .toEqual([
