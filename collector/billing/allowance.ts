@@ -23,9 +23,10 @@ declare module 'fastify' {
  */
 export interface Allowance {
   /**
-   * Takes one of today's free answers of the caller's organization for the question of this request: method, route,
-   * parameters and body. `versions` are those of the lists and builds that they refer to. The same question is free until midnight UTC; test keys and share links never pay. Throws
-   * 429 "platform_cap_exceeded" with the meter `free_answers`. An error response gives the answer back.
+   * Takes one of today's free answers of the caller's organization for the question of this request. A question is the
+   * method, route, parameters and body, with the `versions` of the lists and builds that they name. It is free until
+   * midnight UTC. Test keys and share links never pay. Throws 429 "platform_cap_exceeded" with the meter
+   * `free_answers`. An error response gives the answer back.
    */
   takeForRequest(request: FastifyRequest, versions?: unknown): Promise<void>
   /**
@@ -77,7 +78,7 @@ export function createAllowance({
     async takeForRequest(request, versions) {
       const { principal, method, routeOptions, params, query, body } = request
       if (principal.mode === 'test' || principal.caller.kind === 'share') return
-      const asking = {
+      const answer = {
         organizationId: principal.organizationId,
         question: hashOf([
           method,
@@ -90,13 +91,13 @@ export function createAllowance({
         ]),
         nowMs: now(),
       }
-      const { outcome, most } = await take(postgres, asking)
-      if (outcome === 'refused') throw usedUp(Number(most), asking.nowMs)
-      if (outcome === 'taken') request.freeAnswer = { giveBack: () => giveBack(postgres, asking) }
+      const { outcome, most } = await take(postgres, answer)
+      if (outcome === 'refused') throw usedUp(Number(most), answer.nowMs)
+      if (outcome === 'taken') request.freeAnswer = { giveBack: () => giveBack(postgres, answer) }
     },
     async takeForWork(client, organizationId, question, nowMs) {
-      const asking = { organizationId, question: hashOf(question), nowMs }
-      const { outcome } = await take(client, asking)
+      const answer = { organizationId, question: hashOf(question), nowMs }
+      const { outcome } = await take(client, answer)
       return outcome === 'refused' ? endOf('day', nowMs) : new Date(nowMs)
     },
     async read(organizationId) {

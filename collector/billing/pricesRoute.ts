@@ -47,9 +47,7 @@ export const pricesRoute =
     app.get(
       '/api/v1/billing/prices',
       {
-        config: {
-          access: catalogAccess,
-        },
+        config: { access: catalogAccess },
         schema: {
           tags,
           operationId: 'getPrices',

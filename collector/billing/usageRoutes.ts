@@ -46,8 +46,8 @@ export const usageRoutes =
         },
       },
       async ({ principal, query }) => {
-        const usage = await readUsageWindow(deps, principal, query)
-        return { ...publicWindow(usage), ...(await readUsage(deps.postgres, usage)) }
+        const window = await readUsageWindow(deps, principal, query)
+        return { ...publicWindow(window), ...(await readUsage(deps.postgres, window)) }
       },
     )
 
@@ -70,8 +70,8 @@ export const usageRoutes =
         },
       },
       async ({ principal, query }) => {
-        const usage = await readUsageWindow(deps, principal, query)
-        return { ...publicWindow(usage), meters: await readUsageByMeter(deps.postgres, usage) }
+        const window = await readUsageWindow(deps, principal, query)
+        return { ...publicWindow(window), meters: await readUsageByMeter(deps.postgres, window) }
       },
     )
 
@@ -94,8 +94,8 @@ export const usageRoutes =
         },
       },
       async ({ principal, query }) => {
-        const usage = await readUsageWindow(deps, principal, query)
-        return { ...publicWindow(usage), daily: await readDailyUsage(deps.postgres, usage) }
+        const window = await readUsageWindow(deps, principal, query)
+        return { ...publicWindow(window), daily: await readDailyUsage(deps.postgres, window) }
       },
     )
 
@@ -113,8 +113,8 @@ export const usageRoutes =
         },
       },
       async ({ principal, query }) => {
-        const usage = await readUsageWindow(deps, principal, query)
-        return { ...publicWindow(usage), callers: await readUsageByCaller(deps.postgres, usage) }
+        const window = await readUsageWindow(deps, principal, query)
+        return { ...publicWindow(window), callers: await readUsageByCaller(deps.postgres, window) }
       },
     )
   }

@@ -160,7 +160,7 @@ export function testRoom(room: Room, expected: Expected): void {
     expect(wrong.strangers).toEqual([])
   })
 
-  test('of other organizations, projects and links, nobody is told or may change anything', () => {
+  test('callers of other organizations, projects and links read and change nothing', () => {
     expect(wrong.outsiders).toEqual([])
     expect(record.map(({ text }) => text).some((text) => text.includes('"error"'))).toBe(true)
   })
@@ -188,7 +188,7 @@ export function testRoom(room: Room, expected: Expected): void {
     expect(wrong.insiders).toEqual([])
   })
 
-  test('a test key is told nothing live', () => {
+  test('a test key reads nothing live', () => {
     expect(wrong.sample).toEqual([])
     // The proof depends on answers, not on refusals.
     for (const which of ['testKey', 'testProjectKey'])

@@ -37,7 +37,10 @@ const installed = ['dependencies', 'optionalDependencies', 'devDependencies'].fl
   Object.keys(manifest[kind]),
 )
 const known = new Set([
-  ...[...ours, ...meant, ...installed, ...builtinModules],
+  ...ours,
+  ...meant,
+  ...installed,
+  ...builtinModules,
   ...installed.map((name) => name.replace('@types/', '')),
 ])
 

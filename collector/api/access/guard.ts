@@ -127,8 +127,8 @@ export async function authenticateRequest(
     return await authenticate(request, access)
   } catch (error) {
     const { 'x-api-key': apiKey, authorization } = request.headers
-    const isWrong = (apiKey ?? authorization) !== undefined
-    if (isWrong && error instanceof ApiError && error.status === 401)
+    const hasCredentials = (apiKey ?? authorization) !== undefined
+    if (hasCredentials && error instanceof ApiError && error.status === 401)
       await wrongKeys?.count(request.ip)
     throw error
   }

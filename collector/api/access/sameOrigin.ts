@@ -27,10 +27,10 @@ export function requireSameOrigin(request: FastifyRequest, publicUrl: string): v
 
 function isOriginOf(origin: string, publicUrl: string): boolean {
   if (!URL.canParse(origin)) return false
-  const [origins, ours] = [new URL(origin), new URL(publicUrl)]
+  const [theirs, ours] = [new URL(origin), new URL(publicUrl)]
   return (
-    origins.origin === ours.origin ||
-    (isLoopback(origins) && isLoopback(ours) && origins.port === ours.port)
+    theirs.origin === ours.origin ||
+    (isLoopback(theirs) && isLoopback(ours) && theirs.port === ours.port)
   )
 }
 

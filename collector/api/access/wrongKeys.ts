@@ -1,4 +1,4 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { ApiError } from '../http/errors.ts'
 import { networkOf } from './network.ts'
 
@@ -19,25 +19,17 @@ export function createWrongKeyLimit(): WrongKeyLimit {
   const wrong = new RateLimiterMemory({ points: perMinute, duration: 60 })
   return {
     async count(address) {
-      const network = networkOf(address)
-      if (
-        await wrong.consume(network).then(
-          () => true,
-          () => false,
+      try {
+        await wrong.consume(networkOf(address))
+      } catch (refusal) {
+        const { msBeforeNext } = refusal as RateLimiterRes
+        throw new ApiError(
+          429,
+          'rate_limited',
+          'Too many wrong API keys or secrets from this address. Retry after the seconds in Retry-After.',
+          { headers: { 'retry-after': String(Math.max(1, Math.ceil(msBeforeNext / 1000))) } },
         )
-      )
-        return
-      const tries = await wrong.get(network)
-      throw new ApiError(
-        429,
-        'rate_limited',
-        'Too many wrong API keys or secrets from this address. Retry after the seconds in Retry-After.',
-        {
-          headers: {
-            'retry-after': String(Math.max(1, Math.ceil((tries?.msBeforeNext ?? 0) / 1000))),
-          },
-        },
-      )
+      }
     },
   }
 }

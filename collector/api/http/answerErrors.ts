@@ -41,7 +41,7 @@ export async function answerError(
 ) {
   await request.freeAnswer?.giveBack()
   if (error instanceof NoAnswerPossible) {
-    if (!request.raw.destroyed) request.log.error(error.message)
+    if (!reply.raw.destroyed) request.log.error(error.message)
     reply.hijack()
     reply.raw.destroy()
     return reply

@@ -104,8 +104,8 @@ function textOf({ format, maxLength }: Schema, name: string): string {
 }
 
 function numberOf({ minimum = 0, maximum }: Schema, name: string): number {
-  const length = Math.max(minimum, named(numberByName, name) ?? 42)
-  return maximum === undefined ? length : Math.min(maximum, length)
+  const value = Math.max(minimum, named(numberByName, name) ?? 42)
+  return maximum === undefined ? value : Math.min(maximum, value)
 }
 
 const named = <Value>(table: readonly (readonly [RegExp, Value])[], name: string) =>

@@ -5,7 +5,8 @@ import { readUsedVersions } from './usedObjects.ts'
 
 /**
  * Takes a free answer for the numbers of a build that has not completed, and notes from when they are shown. Builds of
- * the same definition on one day take one, unless a list or audience that it uses has changed. The audience of a list is internal, so its builds take none.
+ * the same definition on one day take one, unless a list or audience that it uses has changed. The audience of a list
+ * is internal, so its builds take none.
  */
 export async function takeFreeNumbers(
   client: Queryable,

@@ -52,9 +52,7 @@ export const requestsRoutes =
       '/api/v1/requests',
       {
         schema: describeRequests,
-        config: {
-          access,
-        },
+        config: { access },
       },
       async ({ principal, query }, reply) => {
         const scope = await recordScopeOf(principal, query.project_id)

@@ -6,13 +6,24 @@ import { isUuid } from '../../../schemas/uuid.ts'
 /** The types of events: complete ones, captured ones, and those that only Segment's API has. */
 const knownTypes = new Set([...eventTypes, ...Object.keys(eventTypeOf), 'screen', 'group', 'alias'])
 
-/** Members of events, as JSON pointers. The first ones belong to captured events and to messages of Segment's API. */
-const knownPaths = new Set(
-  [
-    ...['event_id', 'event_type', 'event_data', 'type', 'hem', 'hem_source', 'hem_signature'],
-    ...['path', 'form', 'name', 'event', 'anonymousId', 'timestamp', 'properties', 'traits'],
-  ].map((name) => `/${name}`),
-)
+/** Members of events, as JSON pointers: of all events, of captured ones, and of messages of Segment's API. */
+const knownPaths = new Set([
+  '/event_id',
+  '/event_type',
+  '/event_data',
+  '/type',
+  '/hem',
+  '/hem_source',
+  '/hem_signature',
+  '/path',
+  '/form',
+  '/name',
+  '/event',
+  '/anonymousId',
+  '/timestamp',
+  '/properties',
+  '/traits',
+])
 for (const schema of Object.values(eventDataSchemas)) addPaths(schema, '/event_data')
 
 function addPaths(schema: TSchema, path: string): void {

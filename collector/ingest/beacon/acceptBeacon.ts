@@ -10,8 +10,7 @@ import {
   ignoredEvents,
 } from '../../platform/metrics.ts'
 import { LogUnavailable } from '../log/eventLog.ts'
-import type { Locate } from '../normalize/address.ts'
-import { storedIp } from '../normalize/address.ts'
+import { type Locate, storedIp } from '../normalize/address.ts'
 import { cachedDevice, preferredLanguage, serverDevice } from '../normalize/device.ts'
 import { type BeaconContext, clockCorrectionMs, sharedMembers } from '../normalize/eventRow.ts'
 import type { Person } from '../normalize/normalize.ts'
@@ -30,8 +29,13 @@ import { findIgnored, type Ignored, type IgnoredTrafficRegistry } from './ignore
 import type { IdentifyLimit, IngestLimits } from './ingestLimits.ts'
 import type { OptOuts } from './optOutRegistry.ts'
 import { activePixel, type Pixel, type PixelRegistry } from './pixelRegistry.ts'
-import type { RecordRefusal, StoresOld } from './rejectedEvents.ts'
-import { countRejected, rejectedEntry, rejectedRow } from './rejectedEvents.ts'
+import {
+  countRejected,
+  type RecordRefusal,
+  rejectedEntry,
+  rejectedRow,
+  type StoreOld,
+} from './rejectedEvents.ts'
 import type { TrackingPlanRegistry } from './trackingPlans.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 
@@ -49,7 +53,7 @@ export interface BeaconDeps {
   identifyLimit: IdentifyLimit
   verifiesBackend: VerifiesBackend
   recordRefusal: RecordRefusal
-  storesOld: StoresOld
+  storeOld: StoreOld
 }
 
 export interface AcceptedBeacon {
@@ -212,8 +216,7 @@ async function acceptEvents(deps: BeaconDeps, beacon: Beacon): Promise<BeaconRow
       reject(beacon, rows, event, fault)
     } else if ('rows' in accepted) {
       rows.events.push(...accepted.rows)
-      for (const { event, fault } of accepted.refused)
-        reject(beacon, rows, event, fault)
+      for (const { event, fault } of accepted.refused) reject(beacon, rows, event, fault)
     }
   }
   return rows
@@ -281,25 +284,11 @@ async function storeRows(deps: BeaconDeps, beacon: Beacon, rows: BeaconRows): Pr
   const commits: Promise<void>[] = []
   if (events.length > 0) commits.push(logs.events.append(events, context.receivedMillis))
   if (rejected.length > 0) commits.push(logs.rejected_events.append(rejected))
-  if (rejectedAsOld.length > 0) commits.push(storeRejectedAsOld(deps, pixel, rejectedAsOld))
+  if (rejectedAsOld.length > 0) commits.push(deps.storeOld(pixel.pixelId, rejectedAsOld))
   if (links.length > 0 && visitor.consented) commits.push(logs.identity_links.append(links))
   if (ignored) commits.push(noteIgnored(deps, pixel, ignored))
   await orServiceUnavailable<unknown>(commits.length === 1 ? commits[0]! : Promise.all(commits))
   acceptedEvents.inc(events.length)
-}
-
-/** Stores rejections as far as the limit of their pixel permits. */
-async function storeRejectedAsOld(
-  { logs, storesOld }: BeaconDeps,
-  { pixelId }: Pixel,
-  rejected: readonly string[],
-): Promise<void> {
-  const rows: string[] = []
-  for (const row of rejected) {
-    if (!(await storesOld(pixelId))) break
-    rows.push(row)
-  }
-  if (rows.length > 0) await logs.rejected_events.append(rows)
 }
 
 const retrySeconds = 5

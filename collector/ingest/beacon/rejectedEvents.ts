@@ -89,20 +89,28 @@ const recordedErrors = ['origin not allowed', 'pixel inactive', 'malformed']
 /** Limit in each worker, for each pixel and reason: enough to see the cause, at any load. */
 const recordedPerMinute = 6
 
-/** Decides whether a rejection for age is stored for a pixel. */
-export type StoresOld = (pixelId: string) => Promise<boolean>
+/** Stores the rows of a pixel's events that are too old without a key. */
+export type StoreOld = (pixelId: string, rows: readonly string[]) => Promise<void>
 
 /**
- * Limits the stored rejections of old events without a key. Otherwise a stranger who repeats them fills the list of
- * rejected events, and the owner pays for reading it.
+ * Stores only a few of them. Otherwise a stranger who repeats old events fills the list of rejected events, and the owner
+ * pays for reading it.
  */
-export function createStoresOld(): StoresOld {
+export function createStoreOld(rejectedLog: EventLog): StoreOld {
   const budget = new RateLimiterMemory({ points: recordedPerMinute, duration: 60 })
-  return (pixelId) =>
+  const hasRoom = (pixelId: string): Promise<boolean> =>
     budget.consume(pixelId).then(
       () => true,
       () => false,
     )
+  return async (pixelId, rows) => {
+    const stored: string[] = []
+    for (const row of rows) {
+      if (!(await hasRoom(pixelId))) break
+      stored.push(row)
+    }
+    if (stored.length > 0) await rejectedLog.append(stored)
+  }
 }
 
 const noCookie = '00000000-0000-0000-0000-000000000000'
