@@ -68,7 +68,7 @@ async function runTests() {
       env: {
         ...process.env,
         CHROMIUM_PATH: findChromium() ?? (await playwrightChromium()),
-        ...(tier !== 'quick' && { FOOTFALL_TEST_THOROUGH: 'true' }),
+        ...(tier !== 'quick' && { TEST_THOROUGH: 'true' }),
       },
     },
   )

@@ -5,7 +5,7 @@ import type { Usage } from './harness/usage.ts'
 
 const filesMax = 10
 /** CI sets this to a path for the seconds of each file. */
-const slowestFile = process.env.FOOTFALL_TEST_SLOWEST
+const slowestFile = process.env.TEST_SLOWEST_FILE
 
 /** Prints the slowest files of a run, what files opened, and the files that sent most queries. */
 export default class RunReport implements Reporter {
