@@ -6,7 +6,10 @@
 
 /** One table's log, as the worker of a collector sees it. */
 export interface EventLog {
-  /** Returns the `received_at` of rows that arrive now, epoch milliseconds; it never goes back. */
+  /**
+   * Returns the `received_at` of rows that arrive now, epoch milliseconds; it never goes back. It is the same in one turn
+   * of the event loop.
+   */
   receive(): number
   /**
    * Keeps rows, each the text of a JSON object with at least one member. Resolves when they are durable. Rejects with

@@ -116,6 +116,8 @@ export class Spool implements EventLog {
   #reportedNoRoomAt = 0
   /** The last time that `receive` returned. */
   #receivedAt: number
+  /** Whether `receive` was called in this turn of the event loop. */
+  #isTimeOfTurn = false
   /** The last mark that `lowMark` returned: `append` refuses rows from before it. */
   #lowMark = 0
   /** The latest watermark that this machine has published. */
@@ -160,8 +162,16 @@ export class Spool implements EventLog {
    * does, and it is at most 5 seconds ahead of PostgreSQL's. A time that ran ahead before the first
    * comparison returns to PostgreSQL's, but never to before the published watermark. Readers have read
    * everything until there.
+   *
+   * All calls in one turn of the event loop get the same time. So beacons that a call accepts concurrently may append in
+   * another order than they began in.
    */
   receive(): number {
+    if (this.#isTimeOfTurn) return this.#receivedAt
+    this.#isTimeOfTurn = true
+    setImmediate(() => {
+      this.#isTimeOfTurn = false
+    })
     const latest = Math.ceil(this.#options.clock?.latest() ?? Infinity)
     if (this.#receivedAt > latest + aheadMsMax) {
       this.#receivedAt = Math.max(latest, this.#publishedMark)

@@ -206,6 +206,16 @@ test('a pixel that requires signed identifies refuses an unsigned one', async ()
   })
 })
 
+test('a batch is stored when one of its visitors takes long and identifies, and the next one does not', async () => {
+  const [slow, quick] = [randomUUID(), randomUUID()]
+  const batch = [
+    ...Array(300).fill({ type: 'track', event: 'Seen', anonymousId: slow }),
+    { type: 'identify', anonymousId: slow, traits: { email: 'slow@example.com' } },
+    { type: 'track', event: 'Seen', anonymousId: quick },
+  ]
+  expect(await call('batch', { batch })).toEqual({ status: 200, body: { success: true } })
+})
+
 test('a batch has messages of several visitors; an invalid one costs itself alone', async () => {
   const [ann, bob] = [randomUUID(), randomUUID()]
   const { status, body } = await call('batch', {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { readOldestAt } from '../../../../collector/ingest/spool/segmentFile.ts'
 import {
@@ -100,8 +101,19 @@ test('a time that ran ahead never goes back to before what readers have read', a
   const ahead = Date.now() + 3_600_000
   vi.spyOn(Date, 'now').mockReturnValue(ahead)
   spool.receive()
+  await nextTurn()
   spool.notePublished(ahead - 1)
   latest = ahead - 1_800_000
   vi.restoreAllMocks()
   expect(spool.receive()).toBe(ahead - 1)
+})
+
+test('beacons of one turn of the event loop share a time, and may append in any order', async () => {
+  const spool = open()
+  const first = spool.receive()
+  while (Date.now() === first) {}
+  const second = spool.receive()
+  await Promise.all([spool.append([rowOf(second)], second), spool.append([rowOf(first)], first)])
+  expect(spool.receive()).toBeGreaterThan(first)
+  await spool.close()
 })
