@@ -15,7 +15,7 @@ const { people, signals } = makeWorld(7)
 let intent: Awaited<ReturnType<typeof openIntent>>
 
 beforeAll(async () => {
-  intent = await openIntent()
+  intent = await openIntent({ env: { FOOTFALL_FREE_ANSWERS_PER_DAY: '1000000' } })
   await intent.knowPeople(people)
   await intent.signal(signals)
 })
