@@ -200,7 +200,7 @@ test('a CSV file has escaped formulas, unless csv_formulas=keep', async () => {
   expect(await namesOf('ndjson')).toContain('"first_name":"=SUM(1)"')
 })
 
-test('a download of a later build that day is charged for new people only, and then paging is free', async () => {
+test('a download of an edited definition that day is charged for new people only, and then paging is free', async () => {
   const exclude = { profile: { field: 'first_name', op: 'eq', value: 'N1' } }
   const { audience } = await ask('audiences', 'POST', {
     name: 'Most',
