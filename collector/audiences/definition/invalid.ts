@@ -1,3 +1,4 @@
+import { isUuid } from '../../../schemas/uuid.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import { step } from '../../api/http/itemErrors.ts'
 
@@ -53,6 +54,14 @@ export class Members {
     if (value.length > lengthMax)
       throw this.invalid(name, `must have at most ${lengthMax} characters`)
     return value
+  }
+
+  /** Returns an id in lower case, and writes it back: a stored definition has ids as the service writes them. */
+  id(name: string): string {
+    const id = this.text(name, 100).toLowerCase()
+    if (!isUuid(id)) throw this.invalid(name, 'must be a UUID')
+    this.#given[name] = id
+    return id
   }
 
   integer(name: string, minimum: number, maximum: number): number {

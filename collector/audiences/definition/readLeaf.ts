@@ -1,5 +1,4 @@
 import { fieldNamed, isProfileField } from '../../../schemas/fields.ts'
-import { isUuid } from '../../../schemas/uuid.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import { type Filter, readFilterOf, valuesMax } from '../../events/query/filter/filter.ts'
 import { everyTier, readSelection } from '../../events/query/page/parseEventsRequest.ts'
@@ -113,8 +112,7 @@ function readEventLeaf(node: unknown, pointer: string): EventLeaf {
   const atLeast = members.has('at_least') ? members.integer('at_least', 1, atLeastMax) : 1
   const eventType = members.has('event_type') ? members.text('event_type', 100) : null
   const filter = members.has('filter') ? members.text('filter', filterCharsMax) : null
-  const pixelId = members.has('pixel_id') ? members.text('pixel_id', 100).toLowerCase() : null
-  if (pixelId !== null && !isUuid(pixelId)) throw members.invalid('pixel_id', 'must be a UUID')
+  const pixelId = members.has('pixel_id') ? members.id('pixel_id') : null
   const ofType =
     eventType === null
       ? []
@@ -173,16 +171,12 @@ function readIntentLeaf(node: unknown, pointer: string): IntentLeaf {
 
 function readListLeaf(node: unknown, pointer: string): ListLeaf {
   const members = new Members(node, pointer, ['list_id'])
-  const listId = members.text('list_id', 100).toLowerCase()
-  if (!isUuid(listId)) throw members.invalid('list_id', 'must be a UUID')
-  return { kind: 'list', pointer, listId }
+  return { kind: 'list', pointer, listId: members.id('list_id') }
 }
 
 function readAudienceLeaf(node: unknown, pointer: string): AudienceLeaf {
   const members = new Members(node, pointer, ['audience_id'])
-  const audienceId = members.text('audience_id', 100).toLowerCase()
-  if (!isUuid(audienceId)) throw members.invalid('audience_id', 'must be a UUID')
-  return { kind: 'audience', pointer, audienceId }
+  return { kind: 'audience', pointer, audienceId: members.id('audience_id') }
 }
 
 /** Runs a reader, and adds the place to its errors. */

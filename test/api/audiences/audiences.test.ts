@@ -284,12 +284,17 @@ describe('what a definition names', () => {
     expect((await ask(`/${used.id}`)).status).toBe(404)
   })
 
-  test('is a pixel of the project', async () => {
+  test('is a pixel of the project, whose id becomes lower case', async () => {
     const event = (pixel_id: string) => ({
       entity: 'people',
       include: { event: { within_days: 1, pixel_id } },
     })
-    await create(event(ours.pixels[0].toUpperCase()))
+    const [pixelId] = ours.pixels
+    const { id, definition } = await create(event(pixelId.toUpperCase()))
+    expect(definition).toEqual(event(pixelId))
+    const change = { definition: event(pixelId.toUpperCase()) }
+    const changed = await ask(`/${id}`, { method: 'PATCH', body: change })
+    expect(changed.body.audience.definition).toEqual(event(pixelId))
     for (const id of [ours.pixels[1], theirs.pixels[0], randomUUID()]) {
       const answer = await ask('', { method: 'POST', body: { name: 'New', definition: event(id) } })
       expect(answer).toMatchObject({
