@@ -7,7 +7,7 @@ import { openIgnoredTraffic } from './beacon/ignoredTraffic.ts'
 import { createIdentifyLimit, createIngestLimits } from './beacon/ingestLimits.ts'
 import { openOptOuts } from './beacon/optOutRegistry.ts'
 import { openPixelRegistry } from './beacon/pixelRegistry.ts'
-import { createRecordRefusal, createStoreOld } from './beacon/rejectedEvents.ts'
+import { createRecordRefusal, createStoreRejected } from './beacon/rejectedEvents.ts'
 import { openTrackingPlans } from './beacon/trackingPlans.ts'
 import { openDailySalt } from './beacon/visitor.ts'
 import type { IngestDeps } from './ingestRoutes.ts'
@@ -60,7 +60,7 @@ export async function openIngest({
     limits: createIngestLimits(config),
     identifyLimit: createIdentifyLimit(config),
     recordRefusal: createRecordRefusal(logs.rejected_events, log),
-    storeOld: createStoreOld(logs.rejected_events),
+    storeRejected: createStoreRejected(logs.rejected_events),
     verifiesBackend: createVerifiesBackend(guard),
     async close() {
       salt.close()

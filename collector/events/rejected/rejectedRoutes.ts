@@ -123,7 +123,7 @@ export const rejectedRoutes =
         schema: {
           tags: ['Ingest'],
           operationId: 'listRejectedEvents',
-          description: `Returns the events that the collector rejected, with the reasons. Sorted by time, newest first. The first ${freeRejectedEventsPerDay.toLocaleString('en')} events with content that an organization reads on a UTC day are free. Further ones are charged on the meter \`events\`. \`meta.free_left\` is the number of free ones that are left. Reasons without content (\`content=false\`) and refused beacons are always free.`,
+          description: `Returns the events that the collector rejected, with the reasons. Sorted by time, newest first. Of the events without a key, each worker stores 60 a minute and pixel. The first ${freeRejectedEventsPerDay.toLocaleString('en')} events with content that an organization reads on a UTC day are free. Further ones are charged on the meter \`events\`. \`meta.free_left\` is the number of free ones that are left. Reasons without content (\`content=false\`) and refused beacons are always free.`,
           summary: 'List the rejected events of the last thirty days',
           querystring: QueryString,
           response: {

@@ -1,38 +1,10 @@
-import type { TSchema } from 'typebox'
 import { eventTypeOf } from '../../../schemas/captured.ts'
-import { eventDataSchemas, eventTypes } from '../../../schemas/events/index.ts'
+import { eventPaths } from '../../../schemas/eventPaths.ts'
+import { eventTypes } from '../../../schemas/events/index.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 
 /** The types of events: complete ones, captured ones, and those that only Segment's API has. */
 const knownTypes = new Set([...eventTypes, ...Object.keys(eventTypeOf), 'screen', 'group', 'alias'])
-
-/** Members of events, as JSON pointers: of all events, of captured ones, and of messages of Segment's API. */
-const knownPaths = new Set([
-  '/event_id',
-  '/event_type',
-  '/event_data',
-  '/type',
-  '/hem',
-  '/hem_source',
-  '/hem_signature',
-  '/path',
-  '/form',
-  '/name',
-  '/event',
-  '/anonymousId',
-  '/timestamp',
-  '/properties',
-  '/traits',
-])
-for (const schema of Object.values(eventDataSchemas)) addPaths(schema, '/event_data')
-
-function addPaths(schema: TSchema, path: string): void {
-  const { properties = {} } = schema as { properties?: Record<string, TSchema> }
-  for (const [name, member] of Object.entries(properties)) {
-    knownPaths.add(`${path}/${name}`)
-    addPaths(member, `${path}/${name}`)
-  }
-}
 
 /** What an answer without charge shows of an event. */
 interface Shown {
@@ -59,7 +31,7 @@ export function withoutSenderText<T extends Shown>(rejection: T): T {
 function knownPathOf(path: string): string {
   let known = ''
   for (const name of path.split('/').slice(1)) {
-    if (!knownPaths.has(`${known}/${name}`)) return `${known}/*`
+    if (!eventPaths.has(`${known}/${name}`)) return `${known}/*`
     known += `/${name}`
   }
   return known

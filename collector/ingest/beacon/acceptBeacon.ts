@@ -16,7 +16,7 @@ import { type BeaconContext, clockCorrectionMs, sharedMembers } from '../normali
 import type { Person } from '../normalize/normalize.ts'
 import { eventAgeDaysMax, type Fault } from '../normalize/validateEvent.ts'
 import type { EventLogs } from '../spool/spools.ts'
-import { acceptEvent, dropped, type StepContext, tooOldWithoutKey } from './acceptEvent.ts'
+import { acceptEvent, dropped, type StepContext } from './acceptEvent.ts'
 import type { BeaconRequest, Envelope } from './beacon.ts'
 import {
   type ClientInfo,
@@ -34,7 +34,7 @@ import {
   type RecordRefusal,
   rejectedEntry,
   rejectedRow,
-  type StoreOld,
+  type StoreRejected,
 } from './rejectedEvents.ts'
 import type { TrackingPlanRegistry } from './trackingPlans.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
@@ -53,7 +53,7 @@ export interface BeaconDeps {
   identifyLimit: IdentifyLimit
   verifiesBackend: VerifiesBackend
   recordRefusal: RecordRefusal
-  storeOld: StoreOld
+  storeRejected: StoreRejected
 }
 
 export interface AcceptedBeacon {
@@ -177,8 +177,6 @@ const languageMember = ({ headers }: BeaconRequest): string =>
 interface BeaconRows {
   events: string[]
   rejected: string[]
-  /** Of events that are too old without a key; only a few are stored. */
-  rejectedAsOld: string[]
   links: string[]
   /** Of the people whom the beacon identifies. */
   hems: string[]
@@ -194,7 +192,6 @@ async function acceptEvents(deps: BeaconDeps, beacon: Beacon): Promise<BeaconRow
   const rows: BeaconRows = {
     events: [],
     rejected: [],
-    rejectedAsOld: [],
     links: [],
     hems: [],
     rejectedEvents: [],
@@ -223,15 +220,9 @@ async function acceptEvents(deps: BeaconDeps, beacon: Beacon): Promise<BeaconRow
 }
 
 /** Counts a rejected event, and adds its row. */
-function reject(
-  { context }: Beacon,
-  { rejected, rejectedAsOld }: BeaconRows,
-  event: unknown,
-  fault: Fault,
-): void {
+function reject({ context }: Beacon, { rejected }: BeaconRows, event: unknown, fault: Fault): void {
   countRejected(fault)
-  const rows = fault === tooOldWithoutKey ? rejectedAsOld : rejected
-  rows.push(rejectedRow(event, fault, context))
+  rejected.push(rejectedRow(event, fault, context))
 }
 
 /** Links the visitor to a person. Returns the reason if it is refused. */
@@ -277,14 +268,12 @@ function findDropReason(
 async function storeRows(deps: BeaconDeps, beacon: Beacon, rows: BeaconRows): Promise<void> {
   const { logs, limits } = deps
   const { pixel, clientInfo, context, ignored, visitor } = beacon
-  const { events, rejected, rejectedAsOld, links } = rows
-  const { isVerifiedBackend } = clientInfo
-  if (events.length > 0)
-    await limits.countStored({ pixelId: pixel.pixelId, isVerifiedBackend }, events.length)
+  const { events, rejected, links } = rows
+  const sender = { pixelId: pixel.pixelId, isVerifiedBackend: clientInfo.isVerifiedBackend }
+  if (events.length > 0) await limits.countStored(sender, events.length)
   const commits: Promise<void>[] = []
   if (events.length > 0) commits.push(logs.events.append(events, context.receivedMillis))
-  if (rejected.length > 0) commits.push(logs.rejected_events.append(rejected))
-  if (rejectedAsOld.length > 0) commits.push(deps.storeOld(pixel.pixelId, rejectedAsOld))
+  if (rejected.length > 0) commits.push(deps.storeRejected(sender, rejected))
   if (links.length > 0 && visitor.consented) commits.push(logs.identity_links.append(links))
   if (ignored) commits.push(noteIgnored(deps, pixel, ignored))
   await orServiceUnavailable<unknown>(commits.length === 1 ? commits[0]! : Promise.all(commits))

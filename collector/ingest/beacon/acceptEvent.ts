@@ -39,15 +39,6 @@ type Step<T> = (subject: T, beacon: StepContext) => Fault | null
 /** The result for an event that a setting of the project ignores. It is not rejected, and no receipt shows this text. */
 export const dropped: Fault = { path: '', message: 'must not be of ignored traffic' }
 
-const timestampPath = '/event_data/timestamp'
-const tooOld = (days: number) => `must be at most ${days} days ago`
-
-/** The fault of events that are too old for a sender without an API key. */
-export const tooOldWithoutKey: Fault = {
-  path: timestampPath,
-  message: `${tooOld(keylessAgeDaysMax)}; older events need an API key of the project`,
-}
-
 /** The common parts of a beacon's events. */
 export interface StepContext {
   context: BeaconContext
@@ -216,9 +207,12 @@ function rejectUnplanned(draft: ValidDraft): Fault | null {
 function rejectOld(draft: ValidDraft, { context, ageDaysMax }: StepContext): Fault | null {
   draft.tsMillis = eventMillis(draft.event, context)
   if (draft.tsMillis >= context.receivedMillis - ageDaysMax * dayMs) return null
-  return ageDaysMax === keylessAgeDaysMax
-    ? tooOldWithoutKey
-    : { path: timestampPath, message: tooOld(ageDaysMax) }
+  const hint =
+    ageDaysMax === keylessAgeDaysMax ? '; older events need an API key of the project' : ''
+  return {
+    path: '/event_data/timestamp',
+    message: `must be at most ${ageDaysMax} days ago${hint}`,
+  }
 }
 
 function restoreLongIntegers({ event, source, isExact }: ValidDraft): null {

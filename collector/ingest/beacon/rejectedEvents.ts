@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { RejectedEvent } from '../../../schemas/beacon.ts'
-import { eventDataSchemas } from '../../../schemas/events/index.ts'
+import { eventPaths } from '../../../schemas/eventPaths.ts'
 import { isIgnoreSetting } from '../../../schemas/ignored.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { ApiError } from '../../api/http/errors.ts'
@@ -11,6 +11,7 @@ import type { EventLog } from '../log/eventLog.ts'
 import type { BeaconContext } from '../normalize/eventRow.ts'
 import { unmarkLongIntegers } from '../normalize/exactNumbers.ts'
 import { type Fault, isObject } from '../normalize/validateEvent.ts'
+import type { PixelEvents } from './ingestLimits.ts'
 import type { Pixel, PixelRegistry } from './pixelRegistry.ts'
 
 const rejectedEventCharsMax = 4096
@@ -56,26 +57,14 @@ function jsonOf(event: unknown): string {
   }
 }
 
-/** Names from the schemas and never from senders, because each becomes a label of a metric. */
-const dataMembers = new Set(
-  Object.values(eventDataSchemas).flatMap(({ properties }) => Object.keys(properties)),
-)
-const reportedParts = [
-  'event_id',
-  'event_type',
-  'event_data',
-  'type',
-  'hem',
-  'hem_source',
-  'hem_signature',
-]
-
-/** Returns the faulty part of an event: "event_type", "event_data/timestamp", …; never a sender's own key. */
+/**
+ * Returns the faulty part of an event, a label of a metric: "event_type", "event_data/timestamp", …; never a sender's own
+ * name.
+ */
 function partOf({ path }: Fault): string {
   if (path.endsWith('/__proto__')) return '__proto__'
   const [part = '', member] = path.split('/', 3).slice(1)
-  if (part === 'event_data' && member && dataMembers.has(member)) return `${part}/${member}`
-  return reportedParts.includes(part) ? part : 'event'
+  return [`${part}/${member}`, part].find((known) => eventPaths.has(`/${known}`)) ?? 'event'
 }
 
 /** Returns a text member of an unchecked event. */
@@ -89,26 +78,25 @@ const recordedErrors = ['origin not allowed', 'pixel inactive', 'malformed']
 /** Limit in each worker, for each pixel and reason: enough to see the cause, at any load. */
 const recordedPerMinute = 6
 
-/** Stores the rows of a pixel's events that are too old without a key. */
-export type StoreOld = (pixelId: string, rows: readonly string[]) => Promise<void>
+/** Limit in each worker, for each pixel. */
+const keylessPerMinute = 60
+
+/** Stores the rows of a sender's rejected events. */
+export type StoreRejected = (sender: PixelEvents, rows: readonly string[]) => Promise<void>
 
 /**
- * Stores only a few of them. Otherwise a stranger who repeats old events fills the list of rejected events, and the owner
- * pays for reading it.
+ * Stores all rejected events of back ends with a key, and a limited number of others. Otherwise a stranger fills the list of
+ * rejected events, and the owner pays for reading it.
  */
-export function createStoreOld(rejectedLog: EventLog): StoreOld {
-  const budget = new RateLimiterMemory({ points: recordedPerMinute, duration: 60 })
-  const hasRoom = (pixelId: string): Promise<boolean> =>
-    budget.consume(pixelId).then(
-      () => true,
-      () => false,
-    )
-  return async (pixelId, rows) => {
-    const stored: string[] = []
-    for (const row of rows) {
-      if (!(await hasRoom(pixelId))) break
-      stored.push(row)
-    }
+export function createStoreRejected(rejectedLog: EventLog): StoreRejected {
+  const budget = new RateLimiterMemory({ points: keylessPerMinute, duration: 60 })
+  const roomFor = async ({ pixelId, isVerifiedBackend }: PixelEvents, rows: number) => {
+    if (isVerifiedBackend) return rows
+    const { consumedPoints } = await budget.penalty(pixelId, rows)
+    return Math.max(0, keylessPerMinute - (consumedPoints - rows))
+  }
+  return async (sender, rows) => {
+    const stored = rows.slice(0, await roomFor(sender, rows.length))
     if (stored.length > 0) await rejectedLog.append(stored)
   }
 }
