@@ -41,7 +41,8 @@ export const companyLookupRoute =
 
         const { charged } = await settle(admitted, {
           records,
-          hashes: () => hashesOf([JSON.stringify(key)]),
+          // The address may belong to another company by the time of a repeat.
+          hashes: () => hashesOf(company ? [String(company.company_domain)] : []),
         })
 
         return {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { eventOf, linkOf, openEvents, projectId, type Row } from '../events/harness.ts'
 
 /* An Idempotency-Key makes the charged records free, and nothing else that a repeat returns. */
@@ -336,6 +337,32 @@ test('a lookup of a browser that is another person’s now is charged', async ()
   await events.know({ links: [linkOf(cookie_id, other)] })
   const now = await lookup()
   expect(now.body.hem).toBe(other)
+  expect(now.cost).toEqual({ lookup: 1 })
+  expect((await lookup()).cost).toEqual({})
+})
+
+test('a lookup of an address that is another company’s now is charged', async () => {
+  const { live } = events.clickhouse
+  const [one, other] = [`${randomUUID()}.example`, `${randomUUID()}.example`]
+  const ip = '198.18.77.1'
+  const give = async (company_domain: string) => {
+    await live.command({
+      sql: 'INSERT INTO company_networks (network, company_domain) VALUES ({network:String}, {company_domain:String})',
+      params: { network: `${ip}/32`, company_domain },
+    })
+    await reloadIdentity(live)
+  }
+  const lookup = () => get('/api/v1/lookup/company', { ip })
+  await live.command({
+    sql: 'INSERT INTO companies (company_domain) VALUES ({one:String}), ({other:String})',
+    params: { one, other },
+  })
+  await give(one)
+  expect((await lookup()).cost).toEqual({ lookup: 1 })
+  expect((await lookup()).cost).toEqual({})
+  await give(other)
+  const now = await lookup()
+  expect(now.body.company.company_domain).toBe(other)
   expect(now.cost).toEqual({ lookup: 1 })
   expect((await lookup()).cost).toEqual({})
 })
