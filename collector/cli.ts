@@ -9,7 +9,7 @@ import { readApiLogin, readConfig } from './config.ts'
 import type { ClickHouse } from './platform/clickhouse/client.ts'
 import { packageVersion } from './platform/paths.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
-import { StartError } from './platform/startError.ts'
+import { operatorLine, StartError } from './platform/startError.ts'
 import { isUnavailable } from './platform/storeErrors.ts'
 import { readStoreNotes, type StoreNotes, storeNotesPath } from './platform/stores/storeNotes.ts'
 
@@ -26,7 +26,7 @@ async function withPostgres(
     postgres_url,
     public_url,
     collector_url,
-  }: Omit<StoreNotes, `clickhouse_${string}`> = readStores(),
+  }: Omit<StoreNotes, `clickhouse_${string}` | 'pid'> = readStores(),
 ): Promise<void> {
   const { openPostgres } = await import('./platform/postgres/pool.ts')
   const postgres = openPostgres(postgres_url, () => {})
@@ -126,7 +126,9 @@ function addMaintenance(program: Command): void {
     .description('check stores, schema, clocks, disks, spool and collectors')
     .action(async () => {
       const { examine } = await import('./ops/doctor/doctorCommand.ts')
-      if (!(await examine(readConfig(process.env)))) process.exitCode = 1
+      const isWell = await examine(readConfig(process.env))
+      // A server that hangs must not keep the command from its end.
+      process.exit(isWell ? 0 : 1)
     })
 }
 
@@ -404,7 +406,9 @@ async function buildProgram(): Promise<Command> {
 
 /** The message of an expected error; any other error as it is, with its stack. */
 function tellable(error: unknown): unknown {
-  if (error instanceof StartError || error instanceof ApiError) return `footfall: ${error.message}`
+  if (error instanceof ApiError) return `footfall: ${error.message}`
+  const line = error instanceof Error ? operatorLine(error) : null
+  if (line !== null) return `footfall: ${line}`
   if (!isUnavailable(error)) return error
   const { message, code } = error as Error & { code?: unknown }
   return `footfall: a store did not answer: ${message || code}. Run npx footfall-server doctor to check all stores.`

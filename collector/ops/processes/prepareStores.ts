@@ -6,6 +6,7 @@ import { migrateDatabases } from '../../platform/clickhouse/migrateDatabases.ts'
 import { registerCollector } from '../../platform/collectors.ts'
 import { openDiskCache } from '../../platform/diskCache.ts'
 import type { Log } from '../../platform/log.ts'
+import { proveSecretKey } from '../../platform/outbound/secretKeyProof.ts'
 import { connectionsOfWorker } from '../../platform/postgres/connections.ts'
 import { migratePostgres } from '../../platform/postgres/migrate.ts'
 import { requireSession } from '../../platform/postgres/requireSession.ts'
@@ -103,6 +104,10 @@ const preparePostgres = (
     await requireSession(pool, url)
     await refuseHalfRestoredStores(pool)
     await migratePostgres(pool)
+    if (!(await proveSecretKey(pool, config)))
+      log.warn(
+        'FOOTFALL_SECRET_KEY is another key than that of earlier starts or of the other machines, so stored secrets cannot be decrypted. Set that key, or add it after a comma.',
+      )
     const connections = await connectionsOfWorker(
       pool,
       config.workers,
