@@ -117,6 +117,7 @@ function addMaintenance(program: Command): void {
       '--accept-shards',
       'accept CLICKHOUSE_SHARDS as the location of events, regardless of the earlier shards',
     )
+    .option('--no-backup', 'migrate without a backup of the stores before it')
     .action(async (options) => {
       const { migrate } = await import('./ops/migrate.ts')
       await migrate(readConfig(process.env), options)
@@ -142,7 +143,10 @@ function addBackup(program: Command): void {
     .description(
       'back up all stored data, while the service runs or is stopped; writes only what is not there yet',
     )
-    .action(async (directory) => (await commands()).backUp(readConfig(process.env), directory))
+    .option('--verify', 'read everything that earlier backups wrote, and replace damaged parts')
+    .action(async (directory, options) =>
+      (await commands()).backUp(readConfig(process.env), directory, options),
+    )
   program
     .command('backups')
     .argument(...place)

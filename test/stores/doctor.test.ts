@@ -1,6 +1,6 @@
 /** The faults that `npx footfall-server doctor` finds, each with its sentence. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,9 +16,12 @@ import { examineFiles } from '../../collector/ops/doctor/checkFiles.ts'
 import { examineLog } from '../../collector/ops/doctor/checkLog.ts'
 import { askAll } from '../../collector/ops/doctor/finding.ts'
 import { examineMachine } from '../../collector/ops/doctor/machine.ts'
+import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
+import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { lackOfDescriptors } from '../../collector/platform/descriptors.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
 import { newClickHouseDatabase } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
 import { startShards } from '../harness/shards.ts'
@@ -136,6 +139,50 @@ test('system logs that are larger than the events are named', async () => {
     ok: false,
     text: expect.stringMatching(/: limit the logs with examples\/deploy\/clickhouse\/system-logs/),
   })
+})
+
+test('the examples keep queries for seven days and no other log, and a server with 2 GB migrates', async () => {
+  const place = join(directory, 'small')
+  mkdirSync(join(place, 'config.d'), { recursive: true })
+  mkdirSync(join(place, 'users.d'))
+  const logs = ['query_log', 'metric_log', 'trace_log', 'text_log', 'part_log']
+  writeFileSync(
+    join(place, 'config.d/default.xml'),
+    `<clickhouse>${logs.map((log) => `<${log}><database>system</database><table>${log}</table></${log}>`).join('')}</clickhouse>`,
+  )
+  for (const [name, folder] of [
+    ['system-logs', 'config.d'],
+    ['small', 'config.d'],
+    ['small-users', 'users.d'],
+  ])
+    cpSync(
+      join(packageRoot, `examples/deploy/clickhouse/${name}.xml`),
+      join(place, folder!, `z-${name}.xml`),
+    )
+  const server = await startLocalClickHouse(place, () => {})
+  const clickhouse = openClickHouse(server.url, 'footfall')
+  onTestFinished(async () => {
+    await clickhouse.close()
+    await server.stop()
+  })
+  await migrateClickHouse(server.url, 'footfall')
+  await clickhouse.command({ sql: 'SYSTEM FLUSH LOGS', params: {} })
+  const tables = await clickhouse.rows<{ name: string; engine_full: string }>({
+    sql: "SELECT name, engine_full FROM system.tables WHERE database = 'system' AND endsWith(name, '_log')",
+    params: {},
+  })
+  expect(tables).toEqual([
+    {
+      name: 'query_log',
+      engine_full: expect.stringContaining('TTL event_date + toIntervalDay(7)'),
+    },
+  ])
+  const [limits] = await clickhouse.rows({
+    sql: `SELECT (SELECT value FROM system.server_settings WHERE name = 'max_server_memory_usage') AS server,
+            getSetting('max_memory_usage') AS query`,
+    params: {},
+  })
+  expect(limits).toEqual({ server: String(1024 ** 3), query: 512 * 1024 ** 2 })
 })
 
 test('a bucket that is missing, or that refuses the key, is named with its settings', async () => {
