@@ -22,7 +22,7 @@ import { bytesOf, type ObjectStore, ObjectWriter } from './objectStore.ts'
 import { type ShardServer, withShardServers } from './shardServers.ts'
 import { dropSnapshots, takeSnapshots } from './snapshotClickHouse.ts'
 
-/** What a backup reads, and where it writes. */
+/** The stores that a backup reads, and the store that it writes. */
 export interface BackupSource {
   readonly store: ObjectStore
   readonly postgres: Postgres
@@ -34,7 +34,7 @@ export interface BackupSource {
 export interface WrittenBackup extends StoredBackup {
   readonly manifest: Manifest
   readonly writer: ObjectWriter
-  /** Earlier backups that refer to a damaged object which could not be written anew under its name. */
+  /** Earlier backups that refer to a damaged object which this backup could not restore under its name. */
   readonly damagedBackups: readonly string[]
 }
 

@@ -146,7 +146,7 @@ async function schemaOfClickHouse(address: ClickHouseAddress, database: string):
 }
 
 /**
- * Returns where the backup goes: to the settings' store, to the directory of the last backup if this machine has it, or
+ * Returns the place of the backup: the settings' store, else the last backup's directory on this machine, else a directory
  * next to local stores. Null without any of them: nobody expects all events on the disk of a collector.
  */
 async function placeOf(
