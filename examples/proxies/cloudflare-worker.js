@@ -1,5 +1,5 @@
-// The pixel under the site's own address, by a Cloudflare Worker with the route your-site.example/f3a9c2/*. Pages have
-//   <script async src="/f3a9c2/p/PIXEL_ID.js"></script>
+// The pixel under the site's own address, by a Cloudflare Worker with the route your-site.example/f3a9c2/*.
+// The script of pages is /f3a9c2/p/PIXEL_ID.js.
 // Choose a path of your own (openssl rand -hex 3), and set FOOTFALL_COLLECTOR_URL=https://your-site.example/f3a9c2.
 // Start the collector with FOOTFALL_TRUSTED_PROXIES set to Cloudflare's addresses (https://www.cloudflare.com/ips/), and let
 // its firewall admit nobody else to it: whoever reaches it from there decides which address a visitor has.
