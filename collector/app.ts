@@ -58,6 +58,7 @@ import { ingestRoutes } from './ingest/ingestRoutes.ts'
 import type { Ingest } from './ingest/openIngest.ts'
 import { isSitePath } from './ingest/sitePaths.ts'
 import { shopRoutes } from './ops/demo/shopRoutes.ts'
+import { openConnectionsMax } from './platform/descriptors.ts'
 import { inTrace } from './platform/traceContext.ts'
 import type { Services } from './services.ts'
 
@@ -217,7 +218,7 @@ function newServer(
     connectionsCheckingInterval: headTimeoutMs / 2,
   })
   server.setTimeout(idleConnectionMs)
-  server.maxConnections = config.connectionsMax
+  server.maxConnections = openConnectionsMax(config.connectionsMax)
   const { trustedProxies } = config
   const isOpen = () => server.listening
   return server.on(

@@ -9,7 +9,7 @@ import { readApiLogin, readConfig } from './config.ts'
 import type { ClickHouse } from './platform/clickhouse/client.ts'
 import { packageVersion } from './platform/paths.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
-import { StartError } from './platform/startError.ts'
+import { operatorLine, StartError } from './platform/startError.ts'
 import { isUnavailable } from './platform/storeErrors.ts'
 import { readStoreNotes, type StoreNotes, storeNotesPath } from './platform/stores/storeNotes.ts'
 
@@ -26,7 +26,7 @@ async function withPostgres(
     postgres_url,
     public_url,
     collector_url,
-  }: Omit<StoreNotes, `clickhouse_${string}`> = readStores(),
+  }: Omit<StoreNotes, `clickhouse_${string}` | 'pid'> = readStores(),
 ): Promise<void> {
   const { openPostgres } = await import('./platform/postgres/pool.ts')
   const postgres = openPostgres(postgres_url, () => {})
@@ -117,6 +117,7 @@ function addMaintenance(program: Command): void {
       '--accept-shards',
       'accept CLICKHOUSE_SHARDS as the location of events, regardless of the earlier shards',
     )
+    .option('--no-backup', 'migrate without a backup of the stores before it')
     .action(async (options) => {
       const { migrate } = await import('./ops/migrate.ts')
       await migrate(readConfig(process.env), options)
@@ -126,7 +127,9 @@ function addMaintenance(program: Command): void {
     .description('check stores, schema, clocks, disks, spool and collectors')
     .action(async () => {
       const { examine } = await import('./ops/doctor/doctorCommand.ts')
-      if (!(await examine(readConfig(process.env)))) process.exitCode = 1
+      const isWell = await examine(readConfig(process.env))
+      // A server that hangs must not keep the command from its end.
+      process.exit(isWell ? 0 : 1)
     })
 }
 
@@ -140,7 +143,10 @@ function addBackup(program: Command): void {
     .description(
       'back up all stored data, while the service runs or is stopped; writes only what is not there yet',
     )
-    .action(async (directory) => (await commands()).backUp(readConfig(process.env), directory))
+    .option('--verify', 'read everything that earlier backups wrote, and replace damaged parts')
+    .action(async (directory, options) =>
+      (await commands()).backUp(readConfig(process.env), directory, options),
+    )
   program
     .command('backups')
     .argument(...place)
@@ -404,7 +410,9 @@ async function buildProgram(): Promise<Command> {
 
 /** The message of an expected error; any other error as it is, with its stack. */
 function tellable(error: unknown): unknown {
-  if (error instanceof StartError || error instanceof ApiError) return `footfall: ${error.message}`
+  if (error instanceof ApiError) return `footfall: ${error.message}`
+  const line = error instanceof Error ? operatorLine(error) : null
+  if (line !== null) return `footfall: ${line}`
   if (!isUnavailable(error)) return error
   const { message, code } = error as Error & { code?: unknown }
   return `footfall: a store did not answer: ${message || code}. Run npx footfall-server doctor to check all stores.`

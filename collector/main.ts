@@ -3,7 +3,11 @@ import { serviceSecret } from './api/access/serviceSecret.ts'
 import { type Config, duties, readConfig } from './config.ts'
 import { welcome } from './ops/demo/welcome.ts'
 import { startChores } from './ops/processes/chores.ts'
-import { checkSettings, lockDataDirectory } from './ops/processes/dataDirectory.ts'
+import {
+  checkSettings,
+  lockDataDirectory,
+  requireResources,
+} from './ops/processes/dataDirectory.ts'
 import { createMeasure } from './ops/processes/measure.ts'
 import { migrateStores } from './ops/processes/prepareStores.ts'
 import { startBackground } from './ops/processes/queues.ts'
@@ -13,8 +17,9 @@ import { createStarted, endOnSignal } from './ops/processes/started.ts'
 import { startStores } from './ops/processes/startStores.ts'
 import { startWorkers } from './ops/processes/startWorkers.ts'
 import { collectorIdOf } from './platform/collectors.ts'
+import { counted } from './platform/counted.ts'
 import { openLog } from './platform/log.ts'
-import { StartError } from './platform/startError.ts'
+import { operatorLine } from './platform/startError.ts'
 import type { Stores } from './platform/stores/openStores.ts'
 import { createServices, type ServiceOptions } from './services.ts'
 
@@ -38,18 +43,26 @@ async function main(): Promise<void> {
   const lock = await lockDataDirectory(config.dataDir)
   started.add(() => lock.release())
 
+  await requireResources(config)
+
+  reportPhase(openingText(config))
   const stores = await startStores(config, log)
   started.add(() => stores.close())
   const { pool: postgres, url: postgresUrl } = stores.postgres
   const collectorId = collectorIdOf(config.dataDir)
   const migration = migrateStores(config, stores, { collectorId, log, failed: fail })
+  reportPhase('migrating PostgreSQL')
   const prepared = await migration.postgres()
 
+  reportPhase('reading the spool')
   const shipping = await openShipping(config, stores, { collectorId, log })
   started.add(() => stopShipping(shipping, { config, migration, postgres, collectorId, log }))
 
   // A collector accepts beacons without ClickHouse: they wait in the spool. Reads then have no data.
-  if (answersReads) await migration.clickhouse()
+  if (answersReads) {
+    reportPhase('migrating ClickHouse')
+    await migration.clickhouse()
+  }
   const cursorKey = answersReads ? await serviceSecret(postgres, 'cursor_key') : Buffer.alloc(0)
   const services = answersReads ? await servicesOfJobs(config, stores, { log, cursorKey }) : null
   if (services) started.add(() => services.close())
@@ -59,6 +72,7 @@ async function main(): Promise<void> {
   if (background) started.add(() => background.stop())
 
   await migration.leavePort()
+  reportPhase(`starting ${counted(config.workers, 'worker')}`)
   let { receivedFrom } = prepared
   const workers = await startWorkers({
     count: config.workers,
@@ -115,6 +129,16 @@ const servicesOfJobs = (
   options: Pick<ServiceOptions, 'log' | 'cursorKey'>,
 ) => createServices(config, stores, { ...options, hasRateLimits: false, logsRequests: false })
 
+/** Prints a line for each phase of a start, so that an operator sees which one takes long. */
+function reportPhase(phase: string): void {
+  console.log(`footfall: ${phase}`)
+}
+
+const openingText = ({ clickhouse, databaseUrl, dataDir }: Config): string =>
+  clickhouse && databaseUrl
+    ? 'connecting to ClickHouse and PostgreSQL'
+    : `starting ${[clickhouse ? null : 'ClickHouse', databaseUrl ? null : 'PostgreSQL'].filter(Boolean).join(' and ')} in ${dataDir}`
+
 /** Output of a start when everything is ready. */
 const readyText = (config: Config, { demo, audienceId }: Samples): string =>
   demo ? welcome(demo, config.dataDir, audienceId) : listeningText(config)
@@ -126,7 +150,8 @@ function listeningText({ host, port, localUrl, publicUrl }: Config): string {
 }
 
 function fail(error: Error): void {
-  console.error(error instanceof StartError ? `footfall: ${error.message}` : error)
+  const line = operatorLine(error)
+  console.error(line === null ? error : `footfall: ${line}`)
   process.exit(1)
 }
 

@@ -26,7 +26,7 @@ async function start(setup: WorkerSetup, primary: Primary): Promise<() => Promis
     notReady: primary.notReady,
   })
   const app = await createApp(services)
-  await listen(app, config.host, config.port, 'PORT')
+  await listen(app, { host: config.host, port: config.port, setting: 'PORT', isShared: true })
   const metricsApp = await listenForMetrics(services)
   return async () => {
     await metricsApp?.close()
@@ -41,7 +41,7 @@ async function listenForMetrics(services: Services) {
   const { host, metricsPort } = services.config
   if (metricsPort === null) return null
   const app = await createMetricsApp(services)
-  await listen(app, host, metricsPort, 'FOOTFALL_METRICS_PORT')
+  await listen(app, { host, port: metricsPort, setting: 'FOOTFALL_METRICS_PORT', isShared: true })
   return app
 }
 

@@ -55,7 +55,7 @@ export async function readForecast(
     organizationId,
     projectId,
     endDate: today,
-    startDate: monthStart < weekStart ? monthStart : weekStart,
+    startDate: [monthStart, weekStart].sort()[0]!,
   })
   return forecastOf(days, nowMs)
 }

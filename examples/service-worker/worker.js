@@ -8,7 +8,7 @@ const cacheName = 'pages-1'
 addEventListener('fetch', (event) => {
   const { request } = event
   const isOwn = new URL(request.url).origin === location.origin
-  // Where the collector is behind a path of this site: && !new URL(request.url).pathname.startsWith('/stats/')
+  // Where the collector is behind a path of this site: && !new URL(request.url).pathname.startsWith('/f3a9c2/')
   if (request.method === 'GET' && isOwn) event.respondWith(networkFirst(request))
 })
 

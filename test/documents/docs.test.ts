@@ -47,6 +47,17 @@ test('README links every guide', () => {
   expect(documents.filter((path) => path !== 'README.md' && !linked.includes(path))).toEqual([])
 })
 
+test('every benchmark that a guide names exists', () => {
+  const existing = readText('test/bench/main.ts')
+  const named = documents.flatMap((path) =>
+    [...readText(path).matchAll(/npm run bench -- ([a-z -]+)/g)].flatMap(([, names]) =>
+      names!.trim().split(' '),
+    ),
+  )
+  expect(named.length).toBeGreaterThan(5)
+  expect(named.filter((name) => !new RegExp(`^  '?${name}'?[,:]`, 'm').test(existing))).toEqual([])
+})
+
 test('README has at most 200 lines', () => {
   expect(readText('README.md').split('\n').length - 1).toBeLessThanOrEqual(200)
 })

@@ -20,7 +20,7 @@ beforeAll(async () => {
     ...(await ownDatabases()),
     FOOTFALL_TRUSTED_PROXIES: '127.0.0.1',
     // Longer than HAProxy takes to notice.
-    FOOTFALL_DRAIN_SECONDS: '4',
+    FOOTFALL_DRAIN_SECONDS: '6',
   }
   const first = await startService({ env })
   services = [first, await startService({ env })]
@@ -82,7 +82,7 @@ test('a rolling restart fails no request, and stores each event once', async () 
   const sent: string[] = []
   let isOver = false
   const load = proxies.flatMap(({ name, world, inside }) => [
-    ...[1, 2].map(async () => {
+    ...Array.from({ length: 12 }, async () => {
       while (!isOver) {
         const event = customEvent()
         const status = await postBeacon(world, beaconOf(services[0]!, [event])).then(

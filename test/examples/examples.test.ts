@@ -86,15 +86,15 @@ test('wordpress.php: prints the snippet that the collector gives out for the pix
 })
 
 test('nginx.conf: script, events, cookie and address under the site’s own name', async () => {
-  const proxy = await startNginx(site.filledIn(site.read('nginx.conf')))
+  const proxy = await startNginx(site.filledIn(site.read('proxies/nginx.conf')))
   try {
     site.serve(
       '/proxied',
-      `<title>proxied</title><script async src="/stats/p/${site.service.demo.pixel_id}.js"></script>`,
+      `<title>proxied</title><script async src="/f3a9c2/p/${site.service.demo.pixel_id}.js"></script>`,
     )
     await site.visit(`${proxy.url}/proxied`, async (page) => {
       const answer = await page.waitForResponse(
-        (response) => response.url() === `${proxy.url}/stats/e`,
+        (response) => response.url() === `${proxy.url}/f3a9c2/e`,
       )
       expect(await answer.headerValue('set-cookie')).toMatch(
         /^footfall=[\da-f-]{36}; .*HttpOnly; SameSite=Lax$/,
@@ -105,13 +105,13 @@ test('nginx.conf: script, events, cookie and address under the site’s own name
     const event = customEvent()
     await postFrom(
       '127.0.9.9',
-      `${proxy.url}/stats/e`,
+      `${proxy.url}/f3a9c2/e`,
       JSON.stringify(beaconOf(site.service, [event])),
     )
     expect((await readEvent(site.service, event.event_id)).client_ip).toBe('127.0.9.0')
 
     // Nothing but what pages load and send to: the rest is the site's own, which has its page for it.
-    const sitePage = await (await fetch(`${proxy.url}/stats/nothing`)).text()
+    const sitePage = await (await fetch(`${proxy.url}/f3a9c2/nothing`)).text()
     for (const path of [
       '',
       'metrics',
@@ -123,18 +123,56 @@ test('nginx.conf: script, events, cookie and address under the site’s own name
       'v1/whoami',
       'p/..%2fmetrics',
     ]) {
-      expect(await (await fetch(`${proxy.url}/stats/${path}`)).text(), path).toBe(sitePage)
+      expect(await (await fetch(`${proxy.url}/f3a9c2/${path}`)).text(), path).toBe(sitePage)
     }
     expect(
       (
         await fetch(
-          `${proxy.url}/stats/e.gif?pixel_id=${site.service.demo.pixel_id}&url=http://x.example/`,
+          `${proxy.url}/f3a9c2/e.gif?pixel_id=${site.service.demo.pixel_id}&url=http://x.example/`,
         )
       ).status,
     ).toBe(200)
   } finally {
     await proxy.stop()
   }
+})
+
+test('cloudflare-worker.js: script and events with the visitor’s address, and nothing else', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'footfall-worker-'))
+  const file = join(directory, 'worker.mjs')
+  writeFileSync(file, site.filledIn(site.read('proxies/cloudflare-worker.js')))
+  const worker = (await import(file)).default as { fetch(request: Request): Promise<Response> }
+  rmSync(directory, { recursive: true })
+  const headers = { 'cf-connecting-ip': '127.0.9.8', 'content-type': 'text/plain' }
+  const ask = (path: string, body?: string) =>
+    worker.fetch(
+      new Request(`${site.url}${path}`, { headers, ...(body && { method: 'POST', body }) }),
+    )
+  const script = await ask(`/f3a9c2/p/${site.service.demo.pixel_id}.js`)
+  expect([script.status, await script.text()]).toEqual([200, expect.stringContaining('footfall')])
+  const event = customEvent()
+  const sent = await ask('/f3a9c2/e', JSON.stringify(beaconOf(site.service, [event])))
+  expect(sent.status).toBe(200)
+  expect((await readEvent(site.service, event.event_id)).client_ip).toBe('127.0.9.0')
+  const sitePage = await (await fetch(`${site.url}/nothing`)).text()
+  for (const path of ['metrics', 'docs', 'api/v1/whoami', 'v1/whoami', 'p/..%2fmetrics'])
+    expect(await (await ask(`/f3a9c2/${path}`)).text(), path).toBe(sitePage)
+})
+
+test('next.config.mjs rewrites the routes of nginx.conf, and no other', async () => {
+  const config = (await import(join(packageRoot, 'examples/proxies/next.config.mjs'))).default
+  const rules: { source: string; destination: string }[] = await config.rewrites()
+  expect(rules.map(({ destination }) => destination)).toEqual([
+    'https://collector.example/e',
+    'https://collector.example/e.gif',
+    'https://collector.example/p/:script',
+    'https://collector.example/v1/:call',
+  ])
+  const published = /v1\/?\(([^)]+)\)/
+  const [, calls] = published.exec(site.read('proxies/nginx.conf'))!
+  for (const name of ['Caddyfile', 'cloudflare-worker.js'])
+    expect([name, site.read(`proxies/${name}`)]).toEqual([name, expect.stringContaining(calls!)])
+  expect(rules[3]!.source).toBe(`/f3a9c2/v1/:call(${calls})`)
 })
 
 /** A real nginx: the example in the server block of a site. */

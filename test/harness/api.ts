@@ -55,9 +55,12 @@ export const customEvent = (
 export const receiptOf = async (answer: Response): Promise<BeaconReceipt> =>
   (await answer.json()) as BeaconReceipt
 
+/** A service that answers, with the keys of its demo. */
+type Addressed = Pick<Answering, 'url' | 'demo'>
+
 /** Asks the API with the demo's live key. */
 export function ask(
-  service: Answering,
+  service: Addressed,
   path: string,
   headers: Record<string, string> = {},
 ): Promise<Response> {
@@ -68,14 +71,14 @@ export function ask(
 }
 
 /** The rows of a tier route's answer. */
-export async function readRows(service: Answering, query: Record<string, string>): Promise<Row[]> {
+export async function readRows(service: Addressed, query: Record<string, string>): Promise<Row[]> {
   const answer = await ask(service, `/api/v3/events/web_event?${new URLSearchParams(query)}`)
   if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
   return ((await answer.json()) as { rows: Row[] }).rows
 }
 
 /** Waits until the API returns the event, as a user would see it. */
-export const readEvent = (service: Answering, eventId: string): Promise<Row> =>
+export const readEvent = (service: Addressed, eventId: string): Promise<Row> =>
   waitFor(
     `event ${eventId}`,
     async () => (await readRows(service, { filter: `event_id:eq:${eventId}` }))[0],

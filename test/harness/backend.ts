@@ -167,7 +167,7 @@ export async function startBackend() {
       keepsCopies: index === 0,
     })
     const app = await createApp(services)
-    await listen(app, appConfig.host, port, 'PORT')
+    await listen(app, { host: appConfig.host, port, setting: 'PORT' })
     noteStores(appConfig)
     return {
       url: appConfig.localUrl,

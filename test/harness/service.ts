@@ -33,7 +33,7 @@ export interface Service extends Answering {
 const endWithTest = pathToFileURL(join(packageRoot, 'test/harness/endWithTest.mjs')).href
 
 /** Seals customers' secrets in every test's service. */
-const secretKey = Buffer.alloc(32, 'test').toString('base64')
+export const secretKey = Buffer.alloc(32, 'test').toString('base64')
 
 const startTimeoutMs = 120_000
 /** How often a service that starts is asked whether it is ready: each time costs it and the test some milliseconds. */

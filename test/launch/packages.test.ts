@@ -1,6 +1,6 @@
 /** The packages of a release, installed into empty folders, as on a machine that has nothing but Node and npm. */
 import { execFile, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packAll } from '../../collector/ops/launch/packages.mjs'
 import { packageRoot } from '../../collector/platform/paths.ts'
+import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
 import { waitFor } from '../harness/service.ts'
 
 const run = promisify(execFile)
@@ -101,6 +102,10 @@ test('the service starts from its package, with its own stores', {
     })
     for (const path of ['/docs', '/openapi.json', '/'])
       expect([path, await statusOf(path)]).toEqual([path, 200])
+    const demo = JSON.parse(readFileSync(join(folder, 'data/demo.json'), 'utf8'))
+    const event = customEvent()
+    expect((await postBeacon(url, beaconOf({ demo }, [event]))).status).toBe(200)
+    expect(await readEvent({ url, demo }, event.event_id)).toMatchObject({ event_type: 'custom' })
   } finally {
     service.kill('SIGTERM')
   }

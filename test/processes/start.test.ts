@@ -17,6 +17,7 @@ import { packageRoot } from '../../collector/platform/paths.ts'
 import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
 import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
+import { fillDisk, mountDisk, mountRefusal } from '../harness/smallDisk.ts'
 
 let directory: string
 beforeAll(() => {
@@ -67,6 +68,14 @@ test('events survive a Ctrl-C, a kill -9 and a start on the same directory; noth
     )
   }
   const service = await startService({ dataDir })
+  const phases = service.output().match(/^footfall: .+$/gm)
+  expect(phases).toEqual([
+    `footfall: starting ClickHouse and PostgreSQL in ${dataDir}`,
+    'footfall: migrating PostgreSQL',
+    'footfall: reading the spool',
+    'footfall: migrating ClickHouse',
+    'footfall: starting 1 worker',
+  ])
   for (const id of ids) await readEvent(service, id)
   await service.stop()
 }, 600_000)
@@ -254,9 +263,30 @@ describe('what cannot work is said in one line', () => {
       FOOTFALL_POSTGRES_CONNECTIONS_MAX: '20',
     })
     expect(code).toBe(1)
-    expect(output).toBe(
+    expect(output.split('\n').at(-1)).toBe(
       'footfall: 4 workers need 28 connections of PostgreSQL, but 20 are available: lower FOOTFALL_WORKERS, or raise max_connections or FOOTFALL_POSTGRES_CONNECTIONS_MAX',
     )
+  })
+
+  test.runIf(mountRefusal() === null)('a disk without room for new local stores', async () => {
+    const small = join(directory, 'small')
+    mkdirSync(small)
+    const unmount = mountDisk(small)
+    try {
+      const { code, output } = await runToEnd({ FOOTFALL_DATA_DIR: small })
+      expect(code).toBe(1)
+      expect(output).toMatch(
+        /^footfall: the disk of \S+ has \d+ MiB free, and new local stores need 512 MiB: free space, or set FOOTFALL_DATA_DIR to another disk$/,
+      )
+      const disk = fillDisk(join(small, 'ballast'))
+      const full = await runToEnd({ ...(await ownDatabases()), FOOTFALL_DATA_DIR: small })
+      disk.remove()
+      expect(full.code).toBe(1)
+      expect(full.output).toMatch(/^footfall: the disk is full: free space \(ENOSPC: [^\n]+\)$/m)
+      expect(full.output).not.toMatch(/\n\s+at /)
+    } finally {
+      unmount()
+    }
   })
 
   test('a data directory that is a file, or cannot be written', async () => {

@@ -1,4 +1,7 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -7,7 +10,13 @@ import { type Service, startService, waitFor } from '../harness/service.ts'
 
 let service: Service
 beforeAll(async () => {
-  service = await startService({ env: { FOOTFALL_WORKERS: '2' } })
+  service = await startService({
+    env: { FOOTFALL_WORKERS: '2' },
+    onSpawn: ({ pid }) => {
+      if (process.platform === 'linux')
+        execFileSync('prlimit', ['--pid', String(pid), '--nofile=1024:1024'])
+    },
+  })
 })
 afterAll(() => service.stop())
 
@@ -33,7 +42,6 @@ function childrenOf(pid: number, bundle: string): number[] {
 const send = async () => {
   const event = customEvent()
   const sent = postBeacon(service.url, beaconOf(service, [event])).catch(() => null)
-  // A connection that was handed to a worker as it was killed is answered by nobody.
   const answer = await Promise.race([sent, delay(5_000, null)])
   return answer?.ok ? event.event_id : null
 }
@@ -51,6 +59,37 @@ test.runIf(process.platform === 'linux')(
     })
     const after = await waitFor('a beacon to be taken', send)
     for (const id of [...kept, after]) await readEvent(service, id!)
+  },
+)
+
+/** The number of open descriptors of a process. */
+const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length
+
+test.runIf(process.platform === 'linux')(
+  'more connections than a process has descriptors are closed, and the service answers afterwards',
+  async () => {
+    expect(service.output()).toContain('a process may open 1024 files, so each worker accepts 768')
+    const primary = service.process.pid!
+    const before = descriptorsOf(primary)
+    const { hostname, port } = new URL(service.url)
+    const sockets: Socket[] = []
+    let closed = 0
+    for (let count = 0; count < 3_000; count++) {
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => {}).on('close', () => closed++)
+      sockets.push(socket)
+      if (count % 100 === 0) await once(socket, 'connect')
+    }
+    await waitFor('the closed connections', () => closed >= 3_000 - 2 * 768)
+    const workers = childrenOf(primary, 'worker.js')
+    for (const pid of workers) expect(descriptorsOf(pid)).toBeLessThan(1_024)
+    expect(descriptorsOf(primary)).toBeLessThanOrEqual(before + 5)
+    // A killed worker leaves nothing in the primary.
+    process.kill(workers[0]!, 'SIGKILL')
+    for (const socket of sockets) socket.destroy()
+    await waitFor('a beacon to be taken', send)
+    await waitFor('readiness', async () => (await fetch(`${service.url}/readyz`)).ok)
+    await waitFor('the end of its connections', () => descriptorsOf(primary) <= before + 5)
   },
 )
 

@@ -158,7 +158,7 @@ async function hashTables(
 }
 
 /** Tables of leases, watermarks and shards, and records of migrations. */
-const ofInstallation = ['leases', 'migrations', 'sql_functions', 'clickhouse_shards']
+const ofInstallation = ['leases', 'migrations', 'sql_functions', 'clickhouse_shards', 'last_backup']
 
 /** All rows of PostgreSQL. */
 async function readPostgres({ env }: Place): Promise<Record<string, string[]>> {

@@ -373,9 +373,8 @@ describe('the schema', () => {
   test('a start with other shards than those that events lie on is refused, and doctor says why', async () => {
     const { cluster, database } = shards
     const postgres = openPostgres(await newPostgresDatabase(), () => {})
-    const { connectionString } = postgres.options
     const start = () => migrateDatabases(cluster, database, postgres, () => {})
-    const doctor = async () => (await examineShards(cluster, database, connectionString!))[0]!
+    const doctor = async () => (await examineShards(cluster, database, postgres))[0]!
     await start()
     expect(await doctor()).toEqual({
       ok: true,

@@ -11,11 +11,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib'
 import S3rver from 's3rver'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { openDirectoryStore } from '../../collector/ops/backup/directoryStore.ts'
 import { dumpPostgres, inSnapshot } from '../../collector/ops/backup/dumpPostgres.ts'
+import { noteLastBackup } from '../../collector/ops/backup/lastBackup.ts'
 import {
   findBackup,
   type Manifest,
@@ -27,10 +28,11 @@ import { sampleMessageId } from '../../collector/ops/sandbox/sampleRecords.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
+import { makeTablesOf, migrationNames } from '../../collector/platform/postgres/migrate.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { beaconOf, customEvent, postBeacon, readEvent, readRows } from '../harness/api.ts'
 import { newEmptyPostgresDatabase, ownDatabases, randomName } from '../harness/databases.ts'
-import { type Service, startService, waitFor } from '../harness/service.ts'
+import { type Service, secretKey, startService, waitFor } from '../harness/service.ts'
 
 let directory: string
 let service: Service
@@ -65,6 +67,8 @@ const writtenByItself = [
   'migrations',
   'sql_functions',
   'leases',
+  // A backup writes it when it is complete.
+  'last_backup',
 ]
 
 /** Everything that both stores of a service hold, row by row; what each second changes is left out. */
@@ -102,6 +106,21 @@ async function readStores({ dataDir }: Service) {
 }
 
 const textsThatBreakLines = { text: 'a\u2028b\u2029c\nd\re\\n"f\' é 🦊', empty: '' }
+
+test('a backup right after a single event works, and says what it read again', async () => {
+  const event = customEvent()
+  await postBeacon(service.url, beaconOf(service, [event]))
+  await readEvent(service, event.event_id)
+  const backup = join(directory, 'quiet')
+  expect(await footfall(service.dataDir, ['backup', backup])).toEqual({
+    code: 0,
+    output: expect.stringContaining('all kept objects were read and are intact'),
+  })
+  expect(await footfall(service.dataDir, ['backup', backup])).toEqual({
+    code: 0,
+    output: expect.stringMatching(/kept objects were last read at 20\S+Z; --verify reads them now/),
+  })
+}, 600_000)
 
 test('a restored backup equals what was backed up, event by event and charge by charge', async () => {
   const events = Array.from({ length: 30 }, (_, number) =>
@@ -141,7 +160,7 @@ test('a restored backup equals what was backed up, event by event and charge by 
   const readAll = (of: Service) =>
     waitFor('all events', async () => {
       const held = await readStores(of)
-      return held['ClickHouse: events']!.length === 60 ? held : null
+      return held['ClickHouse: events']!.length === 61 ? held : null
     })
   const before = await readAll(service)
   expect(before['PostgreSQL: ledger']!.length).toBeGreaterThan(1)
@@ -155,7 +174,7 @@ test('a restored backup equals what was backed up, event by event and charge by 
   try {
     expect(await readAll(restored)).toEqual(before)
     expect(restored.demo.api_secret).toBe(service.demo.api_secret)
-    expect(await readRows(restored, { limit: '100' })).toHaveLength(60)
+    expect(await readRows(restored, { limit: '100' })).toHaveLength(61)
   } finally {
     await restored.end('SIGTERM')
   }
@@ -377,6 +396,142 @@ test('a second backup writes what is new; a killed one is repeated; old ones are
   })
 }, 600_000)
 
+test('a damaged object is found when it is reused, and written anew', async () => {
+  const backup = join(directory, 'flipped')
+  const back = (...options: string[]) => footfall(service.dataDir, ['backup', backup, ...options])
+  const check = () => footfall(join(directory, 'unused'), ['restore', backup, '--check'])
+  expect(await back()).toMatchObject({ code: 0 })
+  const flip = (path: string) => {
+    const bytes = readFileSync(path)
+    bytes[20]! ^= 1
+    writeFileSync(path, bytes)
+    return path
+  }
+  const store = openDirectoryStore(backup)
+  const { postgres } = await readManifest(store, await findBackup(store))
+  const [pixels] = postgres.tables.find(({ name }) => name === 'pixels')!.objects
+  const flipped = [flip(objectsOf(backup, 'events-')[0]!), flip(join(backup, 'objects', pixels!))]
+
+  // Within a week, a backup trusts what earlier ones have read.
+  expect((await back()).output).not.toContain('damaged')
+  expect(await check()).toMatchObject({ code: 1 })
+  const verified = await back('--verify')
+  expect(verified).toMatchObject({ code: 0 })
+  expect(verified.output).toContain(
+    'damaged objects of earlier backups, which this backup has replaced: ',
+  )
+  for (const path of flipped) expect(verified.output).toContain(path.split('/').at(-1))
+  expect(await check()).toMatchObject({ code: 0 })
+
+  flip(objectsOf(backup, 'events-')[0]!)
+  await rewriteManifest(backup, (written) => {
+    written.verified_at = new Date(Date.parse(written.verified_at) - 8 * 86_400_000).toISOString()
+  })
+  expect((await back()).output).toContain('which this backup has replaced: events-')
+  expect(await check()).toMatchObject({ code: 0 })
+}, 600_000)
+
+test('a backup can be read by hand: JSON, gzip, zstd and ClickHouse’s Native format', async () => {
+  const backup = join(directory, 'quiet')
+  const [file] = readdirSync(join(backup, 'backups'))
+  const manifest: Manifest = JSON.parse(readFileSync(join(backup, 'backups', file!), 'utf8'))
+  const bytesOf = (name: string) => readFileSync(join(backup, 'objects', name))
+  const pixels = manifest.postgres.tables.find(({ name }) => name === 'pixels')!
+  const rows = pixels.objects
+    .flatMap((name) => gunzipSync(bytesOf(name)).toString().trimEnd().split('\n'))
+    .map((line) => JSON.parse(line)[pixels.columns.findIndex(({ name }) => name === 'pixel_id')])
+  expect(rows).toContain(service.demo.pixel_id)
+
+  const { columns, chunks } = manifest.clickhouse.tables.find(
+    ({ name, database }) => name === 'events' && database === 'live',
+  )!
+  const native = Buffer.concat(chunks.map(({ object }) => zstdDecompressSync(bytesOf(object))))
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), 'default')
+  const table = randomName()
+  onTestFinished(async () => {
+    await clickhouse.command({ sql: `DROP TABLE ${table}`, params: {} })
+    await clickhouse.close()
+  })
+  const types = columns.map(({ name, type }) => `${name} ${type}`).join(', ')
+  await clickhouse.command({ sql: `CREATE TABLE ${table} (${types}) ENGINE = Memory`, params: {} })
+  const { username, password, origin } = new URL(inject('clickhouseUrl'))
+  const answer = await fetch(`${origin}/?query=INSERT INTO ${table} FORMAT Native`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${username}:${password}`)}` },
+    body: native,
+  })
+  expect([answer.status, await answer.text()]).toEqual([200, ''])
+  expect(await clickhouse.rows({ sql: `SELECT event_type FROM ${table}`, params: {} })).toEqual([
+    { event_type: 'custom' },
+  ])
+})
+
+/** Stores of a version before the last migration of PostgreSQL. */
+async function olderStores(lastPlace: string): Promise<Record<string, string>> {
+  const env = { ...(await ownDatabases()), DATABASE_URL: await newEmptyPostgresDatabase() }
+  const postgres = openPostgres(env.DATABASE_URL, () => {})
+  const client = await postgres.connect()
+  await makeTablesOf(client, migrationNames().slice(0, -1))
+  client.release()
+  const file = 'collector/platform/postgres/functions/complete_until.sql'
+  await postgres.query(readFileSync(join(packageRoot, file), 'utf8'))
+  await postgres.query("INSERT INTO users (email, password_hash) VALUES ('old@example.com', 'x')")
+  await noteLastBackup(postgres, {
+    backup_id: 'earlier',
+    place: lastPlace,
+    created_at: new Date().toISOString(),
+    complete_until: null,
+    verified_at: new Date().toISOString(),
+    bytes: 0,
+    damaged_objects: 0,
+  })
+  await postgres.end()
+  return env
+}
+
+test('a start backs up before it migrates, migrates nothing if that fails, and the way back works', async () => {
+  const place = join(directory, 'before the migration')
+  const env = await olderStores(place)
+  const migrated = async ({ DATABASE_URL }: Record<string, string>) => {
+    const postgres = openPostgres(DATABASE_URL!, () => {})
+    const { rowCount } = await postgres.query('SELECT FROM migrations')
+    await postgres.end()
+    return rowCount
+  }
+  mkdirSync(join(place, 'backups'), { recursive: true })
+  writeFileSync(join(place, 'objects'), 'not a directory')
+  await expect(startService({ env })).rejects.toThrow(
+    /the backup before the migration failed: .*Nothing was migrated\. Start again, or run npx footfall-server migrate --no-backup/,
+  )
+  expect(await migrated(env)).toBe(migrationNames().length - 1)
+
+  rmSync(join(place, 'objects'))
+  const upgraded = await startService({ env })
+  expect(upgraded.output()).toMatch(
+    /backing up to \S.+ before the migration\nfootfall: backup \S+ in .+ has the stores before the migration/,
+  )
+  expect(await migrated(env)).toBe(migrationNames().length)
+  await upgraded.end('SIGTERM')
+  const again = await startService({ env, dataDir: upgraded.dataDir })
+  expect(again.output()).not.toContain('before the migration')
+  await again.stop()
+
+  const store = openDirectoryStore(place)
+  const manifest = await readManifest(store, await findBackup(store))
+  expect(manifest.postgres.migrations).toEqual(migrationNames().slice(0, -1))
+  const target = await emptyTarget()
+  expect(await footfall(join(directory, 'way back'), ['restore', place], target.env)).toEqual({
+    code: 0,
+    output: expect.stringContaining('Now start'),
+  })
+  const { rows } = await target.postgres.query('SELECT email FROM users')
+  expect(rows).toEqual([{ email: 'old@example.com' }])
+
+  const other = await olderStores('/nowhere')
+  const forced = await footfall(directory, ['migrate', '--no-backup'], other)
+  expect(forced).toEqual({ code: 0, output: expect.not.stringContaining('backup') })
+}, 600_000)
+
 test('a row that is added to a table of PostgreSQL changes one piece of its backup', async () => {
   const postgres = openPostgres(await newEmptyPostgresDatabase(), () => {})
   onTestFinished(() => postgres.end())
@@ -499,7 +654,10 @@ test('what a collector that is gone had not shipped is shipped by hand, each eve
 }, 600_000)
 
 test('doctor says in plain words what is well and what is not; migrate makes schemas', async () => {
-  const well = await footfall(service.dataDir, ['doctor'], { PORT: new URL(service.url).port })
+  const well = await footfall(service.dataDir, ['doctor'], {
+    PORT: new URL(service.url).port,
+    FOOTFALL_SECRET_KEY: secretKey,
+  })
   expect(well).toEqual({ code: 0, output: expect.stringMatching(/All is well\.\n$/) })
   expect(well.output).toMatch(/^✓ collector \S+ on \S+ has all but the last .+ in ClickHouse$/m)
 

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { OperatorDeps } from './operatorDeps.ts'
 import { requireOperator } from './operators.ts'
 import { readClickHouse, readPostgres, readSamples } from './stores.ts'
@@ -56,6 +57,27 @@ const OperatorStatus = Type.Object(
       connections: Nullable(Count),
       connections_max: Nullable(Count),
     }),
+    last_backup: Nullable(
+      Type.Object({
+        backup_id: Type.String({ description: 'For `npx footfall-server restore --backup`.' }),
+        place: Type.String({ description: 'A directory, or `s3://BUCKET/PREFIX`.' }),
+        created_at: Timestamp,
+        completed_at: Timestamp,
+        complete_until: Nullable(Timestamp, {
+          description: 'All events received before this time are in the backup.',
+        }),
+        verified_at: Type.String({
+          format: 'date-time',
+          description: 'When a backup last read all objects that it kept from earlier ones.',
+        }),
+        bytes: Count,
+        damaged_objects: Type.Integer({
+          minimum: 0,
+          description: 'Damaged objects of earlier backups that this one replaced.',
+        }),
+      }),
+      { description: 'Null if no backup was made.' },
+    ),
   },
   { title: 'OperatorStatus' },
 )
@@ -67,6 +89,34 @@ interface CollectorRow {
   reported_at: Date
   released_at: Date | null
   is_shipping: boolean
+}
+
+interface BackupRow {
+  backup_id: string
+  place: string
+  created_at: Date
+  completed_at: Date
+  complete_until: Date | null
+  verified_at: Date
+  bytes: number
+  damaged_objects: number
+}
+
+async function readLastBackup(postgres: Postgres) {
+  const { rows } = await postgres.query<BackupRow>(
+    `SELECT backup_id, place, created_at, completed_at, complete_until, verified_at, bytes::float8 AS bytes, damaged_objects
+     FROM last_backup`,
+  )
+  const [backup] = rows
+  return backup
+    ? {
+        ...backup,
+        created_at: backup.created_at.toISOString(),
+        completed_at: backup.completed_at.toISOString(),
+        complete_until: backup.complete_until?.toISOString() ?? null,
+        verified_at: backup.verified_at.toISOString(),
+      }
+    : null
 }
 
 /** GET /dashboard/operator/status. */
@@ -82,14 +132,14 @@ export const statusRoutes =
           operationId: 'getOperatorStatus',
           summary: 'Get the status of the service',
           description:
-            'Requires an operator. Returns the collectors and their watermarks, the spool, background jobs, both stores and versions.',
+            'Requires an operator. Returns the collectors and their watermarks, the spool, background jobs, both stores, the last backup and versions.',
           querystring: strictObject({}),
           response: { 200: OperatorStatus },
         },
       },
       async ({ principal }) => {
         await requireOperator(postgres, principal)
-        const [collectors, text, clickhouseState, postgresState] = await Promise.all([
+        const [collectors, text, clickhouseState, postgresState, last_backup] = await Promise.all([
           postgres.query<CollectorRow>(
             `SELECT collectors.collector_id, hostname, complete_until_ms::float8 AS complete_until_ms, reported_at, released_at,
                ship_leases.collector_id IS NOT NULL AS is_shipping
@@ -98,6 +148,7 @@ export const statusRoutes =
           metrics(),
           readClickHouse(clickhouse.live),
           readPostgres(postgres),
+          readLastBackup(postgres),
         ])
         const bytes = readSamples(text, 'footfall_spool_bytes')
         const oldest = readSamples(text, 'footfall_spool_oldest_seconds')
@@ -128,6 +179,7 @@ export const statusRoutes =
             })),
           clickhouse: clickhouseState,
           postgres: postgresState,
+          last_backup,
         }
       },
     )

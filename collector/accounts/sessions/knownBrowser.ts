@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { parse, stringifySetCookie } from 'cookie'
+import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { serviceSecret } from '../../api/access/serviceSecret.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -22,7 +22,7 @@ export async function knownBrowserOf(
   email: string,
   publicUrl: string,
 ): Promise<string | null> {
-  const cookie = parse(request.headers.cookie ?? '')[cookieName(publicUrl)]
+  const cookie = parseCookie(request.headers.cookie ?? '')[cookieName(publicUrl)]
   const [since, id, signature, ...rest] = cookie?.split('.') ?? []
   if (!since || !id || !signature || rest.length > 0) return null
   if (!(Number(since) > Date.now() / 1000 - knownDays * 86_400)) return null

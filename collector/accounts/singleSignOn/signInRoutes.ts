@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { parse, stringifySetCookie } from 'cookie'
+import { parseCookie, stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
@@ -113,7 +113,7 @@ export const providerSignInRoutes =
         },
       },
       async (request, reply) => {
-        const secret = parse(request.headers.cookie ?? '')[cookieName(publicUrl)] ?? ''
+        const secret = parseCookie(request.headers.cookie ?? '')[cookieName(publicUrl)] ?? ''
         setCookie(reply, '', 0, publicUrl)
         const { organization_id: organizationId } = request.params
         try {

@@ -1,4 +1,4 @@
-import { parse } from 'cookie'
+import { parseCookie } from 'cookie'
 import type { FastifyRequest } from 'fastify'
 
 /**
@@ -12,5 +12,5 @@ export const sessionCookie = (publicUrl: string): string =>
 export function sessionOf(request: FastifyRequest, publicUrl: string): string | null {
   const { cookie } = request.headers
   const name = sessionCookie(publicUrl)
-  return (cookie?.includes(`${name}=`) && parse(cookie)[name]) || null
+  return (cookie?.includes(`${name}=`) && parseCookie(cookie)[name]) || null
 }

@@ -27,7 +27,7 @@ export function createStartupServer({ host, port }: Pick<Config, 'host' | 'port'
       throw busy(`The service is starting: ${awaited}. Try again.`, retrySeconds)
     })
     await app.register(healthRoutes(() => awaited))
-    await listen(app, host, port, 'PORT')
+    await listen(app, { host, port, setting: 'PORT' })
     return () => app.close()
   }
   return {

@@ -1,23 +1,57 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { StartError } from '../../platform/startError.ts'
 
-/** Listens on this host and port. Rejects with StartError, which names the setting, if that fails. */
+/**
+ * Listens on this host and port. Rejects with StartError, which names the setting, if that fails. With `isShared`,
+ * several processes listen on the port, and the system gives each connection to one of them. A process that is killed
+ * then takes only its own connections with it.
+ */
 export async function listen(
   app: FastifyInstance,
-  host: string,
-  port: number,
-  setting: string,
+  { host, port, setting, isShared = false }: Address & { isShared?: boolean },
 ): Promise<void> {
   try {
-    await app.listen({ port, host, listenTextResolver: (address) => `listening: ${address}` })
+    await app.listen({
+      port,
+      host,
+      listenTextResolver: (address) => `listening: ${address}`,
+      // Without this option (macOS), the primary process accepts all connections.
+      ...(isShared && process.platform === 'linux' && { reusePort: true }),
+    })
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE')
-      throw new StartError(`port ${port} is in use; set ${setting} to another`)
-    if (code === 'EACCES')
-      throw new StartError(`no permission to use port ${port}; set ${setting} to another`)
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-      throw new StartError(`HOST ${host} is not an address of this machine`)
-    throw error
+    throw toStartError(error, { host, port, setting })
   }
+}
+
+/** An address, and the setting with its port. */
+export interface Address {
+  host: string
+  port: number
+  setting: string
+}
+
+/** Throws StartError if another process has the port, or if this process may not use it. */
+export async function requireFreePort(address: Address): Promise<void> {
+  const server = createServer()
+  try {
+    server.listen(address.port, address.host)
+    await once(server, 'listening')
+  } catch (error) {
+    throw toStartError(error, address)
+  } finally {
+    server.close()
+  }
+}
+
+function toStartError(error: unknown, { host, port, setting }: Address): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE')
+    return new StartError(`port ${port} is in use; set ${setting} to another`)
+  if (code === 'EACCES')
+    return new StartError(`no permission to use port ${port}; set ${setting} to another`)
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return new StartError(`HOST ${host} is not an address of this machine`)
+  return error
 }

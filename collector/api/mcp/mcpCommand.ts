@@ -5,10 +5,10 @@ import { createClient } from '../client/index.ts'
 
 /** `npx footfall-server mcp`: serves MCP on standard input and output until the input ends. */
 export async function serveMcp({ url, key, secret }: ApiLogin): Promise<void> {
-  const { createMcpServer, StdioServerTransport } = await loadSdk()
+  const { createMcpServer, serveStdio } = await loadSdk()
   const client = createClient({ baseUrl: url, key, secret })
-  const server = createMcpServer(client, await readDocument(url))
-  await server.connect(new StdioServerTransport())
+  const document = await readDocument(url)
+  const server = serveStdio(() => createMcpServer(client, document))
   await new Promise<void>((resolve) => process.stdin.once('close', resolve))
   await server.close()
 }
@@ -16,12 +16,12 @@ export async function serveMcp({ url, key, secret }: ApiLogin): Promise<void> {
 /** The package is optional: a service runs without it. */
 async function loadSdk() {
   try {
-    const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js')
-    return { ...(await import('./mcpServer.ts')), StdioServerTransport }
+    const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
+    return { ...(await import('./mcpServer.ts')), serveStdio }
   } catch (error) {
     if ((error as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw error
     throw new StartError(
-      'The package @modelcontextprotocol/sdk is not installed. Run npm install without --omit=optional.',
+      'The package @modelcontextprotocol/server is not installed. Run npm install without --omit=optional.',
     )
   }
 }

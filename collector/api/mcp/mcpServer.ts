@@ -1,9 +1,4 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import {
-  CallToolRequestSchema,
-  type CallToolResult,
-  ListToolsRequestSchema,
-} from '@modelcontextprotocol/sdk/types.js'
+import { type CallToolResult, type Tool as McpTool, Server } from '@modelcontextprotocol/server'
 import { packageVersion } from '../../platform/paths.ts'
 import { ApiError } from '../client/apiError.ts'
 import type { Client } from '../client/client.d.ts'
@@ -23,16 +18,16 @@ export function createMcpServer(client: Client, document: Document): Server {
     { name: 'footfall', version: packageVersion },
     { capabilities: { tools: {} }, instructions },
   )
-  server.setRequestHandler(ListToolsRequestSchema, async () => ({
+  server.setRequestHandler('tools/list', async () => ({
     tools: [...tools.values()].map(({ name, title, description, inputSchema, annotations }) => ({
       name,
       title,
       description,
-      inputSchema,
+      inputSchema: inputSchema as unknown as McpTool['inputSchema'],
       annotations,
     })),
   }))
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
     const tool = tools.get(params.name)
     if (!tool) return failure(`There is no tool ${params.name}. tools/list names all tools.`)
     const toolArguments = params.arguments ?? {}

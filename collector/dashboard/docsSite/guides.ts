@@ -27,7 +27,7 @@ export const readers = [
     about: 'Run, monitor and bill Footfall.',
     guides: ['operations', 'several-machines', 'billing', 'single-sign-on'],
   },
-  { title: 'Everybody', about: 'Terms that all guides use.', guides: ['glossary'] },
+  { title: 'Everybody', about: 'Terms and measurements.', guides: ['glossary', 'numbers'] },
 ] as const
 
 /** The location of the repository, and the addresses in its examples. */

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { parse } from 'cookie'
+import { parseCookie } from 'cookie'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { openDiskCache } from '../../platform/diskCache.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -32,7 +32,7 @@ export function visitorOf(
   dailySalt: string,
 ): Visitor {
   const header = request.headers.cookie
-  const own = header?.includes(`${visitorCookie}=`) ? parse(header)[visitorCookie] : undefined
+  const own = header?.includes(`${visitorCookie}=`) ? parseCookie(header)[visitorCookie] : undefined
   if (!hasConsent(request, pixel, sent.consent)) {
     return {
       cookieId: cookielessId(clientInfo, pixel, dailySalt),

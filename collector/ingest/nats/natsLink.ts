@@ -80,6 +80,26 @@ export async function openNatsLink(servers: readonly string[]): Promise<NatsLink
   }
 }
 
+/** Connects once, and returns why the servers cannot be used; null if they answer. */
+export async function connectionRefusal(servers: readonly string[]): Promise<string | null> {
+  const { connect } = await readPackages()
+  try {
+    const connection = await connect({
+      ...addressOf(servers),
+      name: 'footfall-server doctor',
+      reconnect: false,
+      timeout: connectTimeoutMs,
+    })
+    await connection.close()
+    return null
+  } catch (error) {
+    const { message } = error as Error
+    return /authorization|authentication/i.test(message)
+      ? `${message}: check the user and the password in NATS_URL`
+      : `${message}: check the addresses in NATS_URL and the servers`
+  }
+}
+
 /** Credentials and TLS are in the addresses; all servers of a cluster share them. */
 function addressOf(servers: readonly string[]): NodeConnectionOptions {
   const urls = servers.map((server) => new URL(server))

@@ -45,7 +45,7 @@ async function exportShard(
     const chunks: ClickHouseTable['chunks'] = []
     for (const chunk of await readChunks(snapshot)) {
       const object =
-        writer.find(chunk.identity) ??
+        (await writer.find(chunk.identity)) ??
         (await writer.save(chunk.identity, await readRows(snapshot, chunk)))
       chunks.push({ object, rows: chunk.to - chunk.from })
     }

@@ -10,6 +10,8 @@ export interface Manifest {
   created_at: string
   /** All events that were received before this time are in the backup, ISO 8601. Null if no collector has run. */
   complete_until: string | null
+  /** When a backup last read all objects that it kept from earlier ones, ISO 8601. */
+  verified_at: string
   clickhouse: ClickHouseManifest
   postgres: PostgresManifest
   /** The files of the data directory of the machine that ran the command. */

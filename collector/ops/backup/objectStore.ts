@@ -78,9 +78,18 @@ export class ObjectWriter {
   /** Bytes that this backup has written, and bytes of objects that the store had. */
   readonly written = { objects: 0, bytes: 0 }
   readonly reused = { objects: 0, bytes: 0 }
+  /** Names of the objects that had other bytes than were written. They were removed, and replaced. */
+  readonly damaged: string[] = []
+  readonly #verifies: boolean
 
-  constructor(store: ObjectStore, present: ReadonlyMap<string, number>) {
+  /** With `verifies`, it reads every object before it is kept. */
+  constructor(
+    store: ObjectStore,
+    present: ReadonlyMap<string, number>,
+    { verifies = false }: { verifies?: boolean } = {},
+  ) {
     this.#store = store
+    this.#verifies = verifies
     for (const [name, bytes] of present) {
       if (bytes !== bytesOf(name)) continue
       this.#known.set(name, name)
@@ -89,16 +98,17 @@ export class ObjectWriter {
   }
 
   /** Returns the object with this content, if the store has it. */
-  find(identity: string): string | undefined {
+  async find(identity: string): Promise<string | undefined> {
     const name = this.#known.get(identity)
-    if (name !== undefined) this.#use(name)
+    if (name === undefined || !(await this.#isIntact(name))) return undefined
+    this.#use(name)
     return name
   }
 
   /** Stores the bytes, unless the store has them, and returns the name of their object. */
   async save(identity: string, bytes: Buffer): Promise<string> {
     const name = objectName(identity, bytes)
-    if (this.#known.has(name)) {
+    if (this.#known.has(name) && (await this.#isIntact(name))) {
       this.#use(name)
       return name
     }
@@ -108,6 +118,18 @@ export class ObjectWriter {
     this.written.objects++
     this.written.bytes += bytes.length
     return name
+  }
+
+  /** Reads an object again. Removes a damaged one, so that no later backup keeps it. */
+  async #isIntact(name: string): Promise<boolean> {
+    if (!this.#verifies || this.#used.has(name)) return true
+    const bytes = await this.#store.get('objects', name)
+    if (bytes && objectName(identityOf(name), bytes) === name) return true
+    this.damaged.push(name)
+    this.#known.delete(name)
+    this.#known.delete(identityOf(name))
+    await this.#store.remove('objects', [name])
+    return false
   }
 
   #use(name: string): void {

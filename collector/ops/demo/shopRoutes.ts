@@ -45,7 +45,7 @@ export const shopRoutes =
       root: join(shop, 'assets'),
       prefix: '/demo/assets/',
       decorateReply: false,
-      setHeaders: (response) => response.setHeader('x-content-type-options', 'nosniff'),
+      setHeaders: (reply) => void reply.header('x-content-type-options', 'nosniff'),
     })
     for (const name of pages.keys()) page(name, name === 'index' ? '/demo' : `/demo/${name}`)
     // All routes of the studio return the same page.

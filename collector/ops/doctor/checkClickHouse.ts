@@ -1,6 +1,12 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { type ClickHouseAddress, isSharded } from '../../platform/clickhouse/cluster.ts'
+import {
+  type ClickHouseAddress,
+  isSharded,
+  testDatabaseOf,
+} from '../../platform/clickhouse/cluster.ts'
 import { requireCluster } from '../../platform/clickhouse/distributed.ts'
+import { missingGrants } from '../../platform/clickhouse/grants.ts'
+import { collectionNames } from '../../platform/clickhouse/login.ts'
 import {
   closeNodes,
   hostOf,
@@ -10,7 +16,7 @@ import {
 } from '../../platform/clickhouse/migrate.ts'
 import { requireShardSet } from '../../platform/clickhouse/shardSet.ts'
 import { counted } from '../../platform/counted.ts'
-import { openPostgres } from '../../platform/postgres/pool.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
 import { StartError } from '../../platform/startError.ts'
 import { snapshotStart } from '../backup/snapshotClickHouse.ts'
 import { askAll, clockFinding, type Finding, finding, gigabytes, schemaFinding } from './finding.ts'
@@ -21,18 +27,15 @@ const freeShareMin = 0.1
 export async function examineShards(
   address: ClickHouseAddress,
   database: string,
-  postgresUrl: string,
+  postgres: Postgres,
 ): Promise<Finding[]> {
   if (!isSharded(address)) return []
-  const postgres = openPostgres(postgresUrl, () => {})
   try {
     await requireShardSet(postgres, address, database)
     return [finding(`the ${address.shards.length} shards of CLICKHOUSE_SHARDS contain events`)]
   } catch (error) {
     if (error instanceof StartError) return [finding('the shards', error.message)]
     throw error
-  } finally {
-    await postgres.end()
   }
 }
 
@@ -46,7 +49,7 @@ export async function examineClickHouse(
     const found = await Promise.all(nodes.map((node) => examineNode(node, address, database)))
     return found.flat()
   } finally {
-    await closeNodes(nodes)
+    void closeNodes(nodes)
   }
 }
 
@@ -61,6 +64,8 @@ function examineNode(
     if (typeof address !== 'string') await requireCluster(clickhouse, address, shard, database)
     return [
       ...(await examineServer(clickhouse, name)),
+      await examineGrants(node, name, address, database),
+      await examineSystemLogs(clickhouse, name, database),
       ...(await examineSchema(clickhouse, name, database)),
       ...(await examineSnapshots(clickhouse, name, database)),
     ]
@@ -97,6 +102,52 @@ async function examineServer(server: ClickHouse, name: string): Promise<Finding[
       ),
     ),
   ]
+}
+
+async function examineGrants(
+  { clickhouse, url }: SchemaNode,
+  name: string,
+  address: ClickHouseAddress,
+  database: string,
+): Promise<Finding> {
+  const collections = [database, testDatabaseOf(database)].map((each) => collectionNames(each).own)
+  if (isSharded(address)) collections.push(collectionNames(database).firstShard)
+  const missing = await missingGrants(
+    clickhouse,
+    [database, testDatabaseOf(database)],
+    new URL(url).password === '' ? [] : collections,
+    typeof address !== 'string',
+  )
+  return finding(
+    `the login has the required rights in ${name}`,
+    missing.length > 0 ? `missing: ${missing.join('; ')}` : null,
+  )
+}
+
+/** Smaller logs are no trouble, even in an installation without events. */
+const systemLogBytesMax = 1024 ** 3
+
+/** Compares ClickHouse's own logs with the events. Without a limit they grow for ever. */
+export async function examineSystemLogs(
+  server: ClickHouse,
+  name: string,
+  database: string,
+  bytesMax = systemLogBytesMax,
+): Promise<Finding> {
+  const [sizes] = await ask<{ logs: number; events: number }>(
+    server,
+    `SELECT toFloat64(sumIf(total_bytes, database = 'system')) AS logs,
+       toFloat64(sumIf(total_bytes, database = {database:String})) AS events
+     FROM system.tables WHERE database IN ('system', {database:String}) AND total_bytes > 0`,
+    { database },
+  )
+  const { logs, events } = sizes!
+  return finding(
+    `the system logs of ${name} have ${gigabytes(logs)}, and its events ${gigabytes(events)}`,
+    logs > Math.max(events, bytesMax)
+      ? 'limit the logs with examples/deploy/clickhouse/system-logs.xml, then drop the tables system.…_log that it removes'
+      : null,
+  )
 }
 
 async function examineSchema(

@@ -1,6 +1,7 @@
+import type { SecretBoxSettings } from '../../platform/outbound/secretBox.ts'
 import { missingGrants } from '../../platform/postgres/grants.ts'
 import { migrationNames } from '../../platform/postgres/migrate.ts'
-import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
 import { requireSession } from '../../platform/postgres/requireSession.ts'
 import { aheadMsMax } from '../../platform/sharedClock.ts'
 import { examineSecretKey } from './checkSecretKey.ts'
@@ -13,19 +14,15 @@ const connectionsShareMax = 0.8
 const silentMsMax = 60_000
 
 export async function examinePostgres(
+  pool: Postgres,
   url: string,
-  secretKeys: readonly string[],
+  settings: SecretBoxSettings,
 ): Promise<Finding[]> {
-  const pool = openPostgres(url, () => {}, 1)
-  try {
-    return [
-      ...(await examineServer(pool)),
-      ...(await examineSession(pool, url)),
-      ...(await examineSchema(pool, secretKeys)),
-    ]
-  } finally {
-    await pool.end()
-  }
+  return [
+    ...(await examineServer(pool)),
+    ...(await examineSession(pool, url)),
+    ...(await examineSchema(pool, settings)),
+  ]
 }
 
 async function examineSession(pool: Postgres, url: string): Promise<Finding[]> {
@@ -74,7 +71,7 @@ async function examineServer(pool: Postgres): Promise<Finding[]> {
   ]
 }
 
-async function examineSchema(pool: Postgres, secretKeys: readonly string[]): Promise<Finding[]> {
+async function examineSchema(pool: Postgres, settings: SecretBoxSettings): Promise<Finding[]> {
   const { rows } = await pool.query(
     "SELECT to_regclass('migrations') AS migrations, to_regclass('pgboss.job') AS jobs",
   )
@@ -88,7 +85,7 @@ async function examineSchema(pool: Postgres, secretKeys: readonly string[]): Pro
   if (!schema.ok) return [schema]
   return [
     schema,
-    ...(await examineSecretKey(pool, secretKeys)),
+    ...(await examineSecretKey(pool, settings)),
     ...(await examineCollectors(pool)),
     ...(rows[0]!.jobs ? [await examineJobs(pool)] : []),
   ]

@@ -1,13 +1,18 @@
-import { secretKeyNames } from '../../platform/outbound/secretBox.ts'
+import { keysOf, nameOf, type SecretBoxSettings } from '../../platform/outbound/secretBox.ts'
+import { isSecretKeyProven } from '../../platform/outbound/secretKeyProof.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { type Finding, finding } from './finding.ts'
 
-/** Checks whether the keys of FOOTFALL_SECRET_KEY decrypt the secrets in PostgreSQL. Reads only the names of their keys. */
+/**
+ * Checks whether the keys of FOOTFALL_SECRET_KEY decrypt the proof of the first start and the secrets in PostgreSQL. Of
+ * secrets, it reads only the names of their keys.
+ */
 export async function examineSecretKey(
   postgres: Postgres,
-  secretKeys: readonly string[],
+  settings: SecretBoxSettings,
 ): Promise<Finding[]> {
-  if (secretKeys.length === 0) return []
+  const keys = keysOf(settings)
+  if (keys.length === 0) return []
   const { rows } = await postgres.query<{ key: string }>(
     `SELECT DISTINCT split_part(sealed, '.', 2) AS key FROM (
        SELECT sealed_secrets AS sealed FROM integrations
@@ -19,12 +24,15 @@ export async function examineSecretKey(
        UNION ALL SELECT sealed_secret FROM share_links
      ) secrets WHERE sealed LIKE 'v1.%'`,
   )
-  const names = secretKeyNames(secretKeys)
+  const names = keys.map(nameOf)
+  const isProven = (await isSecretKeyProven(postgres, keys)) !== false
   return [
-    rows.every(({ key }) => names.includes(key))
+    isProven && rows.every(({ key }) => names.includes(key))
       ? finding('FOOTFALL_SECRET_KEY decrypts the secrets in PostgreSQL')
       : finding(
-          'FOOTFALL_SECRET_KEY does not decrypt all secrets in PostgreSQL',
+          isProven
+            ? 'FOOTFALL_SECRET_KEY does not decrypt all secrets in PostgreSQL'
+            : 'FOOTFALL_SECRET_KEY is another key than that of the other machines or of earlier starts',
           'set the key of the other machines, or add an earlier key after a comma',
         ),
   ]

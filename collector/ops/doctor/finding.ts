@@ -8,10 +8,21 @@ export interface Finding {
 export const finding = (text: string, trouble: string | null = null): Finding =>
   trouble === null ? { ok: true, text } : { ok: false, text: `${text}: ${trouble}` }
 
-/** Returns the findings about a server that may not respond. */
-export async function askAll(name: string, ask: () => Promise<Finding[]>): Promise<Finding[]> {
+/** A server that has not answered all questions within this time does not work. */
+const checkMsMax = 15_000
+
+/** Returns the findings about a server that may not respond, or that never ends its answer. */
+export async function askAll(
+  name: string,
+  ask: () => Promise<Finding[]>,
+  msMax = checkMsMax,
+): Promise<Finding[]> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${duration(msMax)}`)), msMax)
+  })
   try {
-    return await ask()
+    return await Promise.race([ask(), late])
   } catch (error) {
     return [
       finding(
@@ -19,6 +30,8 @@ export async function askAll(name: string, ask: () => Promise<Finding[]>): Promi
         (error as Error).message || String((error as { code?: string }).code),
       ),
     ]
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -1,9 +1,11 @@
-import { accessSync, constants, statfsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { readDeadLetters } from '../../ingest/shipper/deadLetters.ts'
 import { oldestWaitingAt, waitingBytes } from '../../ingest/spool/waiting.ts'
+import { descriptorsMax, lackOfDescriptors } from '../../platform/descriptors.ts'
 import { lacksSecretKey } from '../../platform/secretKey.ts'
+import { readStoreNotes } from '../../platform/stores/storeNotes.ts'
 import { duration, type Finding, finding, gigabytes } from './finding.ts'
 
 /** A segment is shipped within a second or two. */
@@ -18,6 +20,7 @@ export async function examineMachine(config: Config): Promise<Finding[]> {
     examineSpool(config),
     examineDeadLetters(config),
     ...examineSettings(config),
+    ...examineDescriptors(config),
     await examineService(config),
   ]
 }
@@ -99,6 +102,14 @@ function examineSettings(config: Config): Finding[] {
         ]
       : []),
   ]
+}
+
+/** Checks the limit of the running service; without one, the limit of this shell. */
+function examineDescriptors({ dataDir, connectionsMax }: Config): Finding[] {
+  const notes = existsSync(dataDir) ? readStoreNotes(dataDir) : null
+  const ofService = notes && descriptorsMax(notes.pid)
+  const lacking = lackOfDescriptors(connectionsMax, ofService ?? descriptorsMax())
+  return lacking === null ? [] : [finding('there are too few descriptors', lacking)]
 }
 
 /** Whether a public address does not use TLS. */

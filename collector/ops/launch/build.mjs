@@ -23,7 +23,7 @@ const { dependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
 const optional = [
   'ffi-rs',
   'playwright-core',
-  '@modelcontextprotocol/sdk',
+  '@modelcontextprotocol/server',
   '@nats-io/jetstream',
   '@nats-io/transport-node',
 ]

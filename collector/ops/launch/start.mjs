@@ -22,7 +22,9 @@ export async function install() {
   checkWritable()
   if (!isInstalled()) {
     console.log('Installing dependencies (about 900 MB, including ClickHouse and PostgreSQL)…')
-    await run('npm', ['install', '--no-save', '--no-fund', '--no-audit'], { cwd: root })
+    // Some packages ask for a newer Node than that of the launcher. The service gets it from this installation.
+    const quiet = ['--no-save', '--no-fund', '--no-audit', '--loglevel=error']
+    await run('npm', ['install', ...quiet], { cwd: root })
   }
   await handOver()
 }

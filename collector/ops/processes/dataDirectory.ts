@@ -1,6 +1,9 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, statfsSync } from 'node:fs'
+import { join } from 'node:path'
+import { requireFreePort } from '../../api/http/listen.ts'
 import type { Config } from '../../config.ts'
 import { openLocate } from '../../ingest/normalize/address.ts'
+import { lackOfDescriptors } from '../../platform/descriptors.ts'
 import { type DirectoryLock, lockDirectory } from '../../platform/localStores/lock.ts'
 import type { Log } from '../../platform/log.ts'
 import { refuseHalfRestored } from '../../platform/restoreMark.ts'
@@ -16,6 +19,8 @@ export function checkSettings(config: Config, log: Log): void {
   }
   for (const name of config.unknownSettings)
     log.warn(`${name} is not a setting of Footfall, and is ignored. Check its spelling.`)
+  const lacking = lackOfDescriptors(config.connectionsMax)
+  if (lacking) log.warn(lacking)
   // Workers open the database of countries later.
   if (config.ipDatabase) openLocate(config.ipDatabase)
 }
@@ -33,4 +38,30 @@ export async function lockDataDirectory(dataDir: string): Promise<DirectoryLock>
   }
   refuseHalfRestored(dataDir)
   return lockDirectory(dataDir, 0)
+}
+
+/** Space that the first start of local stores needs, with room for some events. */
+const freeMiBMin = 512
+
+/**
+ * Throws StartError if another process has a port of the service, or if the disk is too small for new local stores. A
+ * later start on a full disk must go on, because it ships the spool.
+ */
+export async function requireResources({
+  host,
+  port,
+  metricsPort,
+  dataDir,
+  databaseUrl,
+}: Config): Promise<void> {
+  await requireFreePort({ host, port, setting: 'PORT' })
+  if (metricsPort !== null)
+    await requireFreePort({ host, port: metricsPort, setting: 'FOOTFALL_METRICS_PORT' })
+  if (databaseUrl !== null || existsSync(join(dataDir, 'postgres'))) return
+  const { bavail, bsize } = statfsSync(dataDir)
+  const freeMiB = Math.floor((bavail * bsize) / 1024 ** 2)
+  if (freeMiB < freeMiBMin)
+    throw new StartError(
+      `the disk of ${dataDir} has ${freeMiB} MiB free, and new local stores need ${freeMiBMin} MiB: free space, or set FOOTFALL_DATA_DIR to another disk`,
+    )
 }

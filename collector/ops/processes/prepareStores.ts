@@ -6,6 +6,7 @@ import { migrateDatabases } from '../../platform/clickhouse/migrateDatabases.ts'
 import { registerCollector } from '../../platform/collectors.ts'
 import { openDiskCache } from '../../platform/diskCache.ts'
 import type { Log } from '../../platform/log.ts'
+import { proveSecretKey } from '../../platform/outbound/secretKeyProof.ts'
 import { connectionsOfWorker } from '../../platform/postgres/connections.ts'
 import { migratePostgres } from '../../platform/postgres/migrate.ts'
 import { requireSession } from '../../platform/postgres/requireSession.ts'
@@ -14,6 +15,11 @@ import { seldomLog } from '../../platform/seldomLog.ts'
 import { StartError } from '../../platform/startError.ts'
 import { isUnavailable } from '../../platform/storeErrors.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
+import {
+  backUpBeforeMigration,
+  isClickHouseBehind,
+  isPostgresBehind,
+} from '../backup/upgradeBackup.ts'
 
 /** The upgrade of a store to this version. */
 interface Preparation<T> {
@@ -66,8 +72,9 @@ export function migrateStores(
   stores: Stores,
   { collectorId, log, failed }: { collectorId: string; log: Log; failed(error: Error): void },
 ): Migration {
-  const postgres = preparePostgres(config, stores, collectorId, log)
-  const clickhouse = prepareClickHouse(config, stores, postgres, log)
+  const backedUp = backUpOnce(config, stores)
+  const postgres = preparePostgres(config, stores, { collectorId, log, backedUp })
+  const clickhouse = prepareClickHouse(config, stores, { postgres, log, backedUp })
   for (const { done } of [postgres, clickhouse]) done.catch(failed)
   const isCollectorOnly = config.role === 'ingest' && !config.demo
   const copy = openDiskCache<Prepared>(config.dataDir, 'collector')
@@ -92,17 +99,34 @@ export function migrateStores(
   }
 }
 
+/** Backs up both stores before the first of them is migrated. A failed try is repeated by the next caller. */
+function backUpOnce(config: Config, { postgres, clickhouse }: Stores): () => Promise<void> {
+  const both = { postgres: postgres.pool, address: clickhouse.address }
+  let done: Promise<void> | null = null
+  return () => {
+    done ??= backUpBeforeMigration(config, both, (text) => console.log(`footfall: ${text}`))
+    done.catch(() => {
+      done = null
+    })
+    return done
+  }
+}
+
 /** Upgrades PostgreSQL as soon as it is available, and registers the collector. */
 const preparePostgres = (
   config: Config,
   { postgres: { pool, url } }: Stores,
-  collectorId: string,
-  log: Log,
+  { collectorId, log, backedUp }: { collectorId: string; log: Log; backedUp: () => Promise<void> },
 ): Preparation<Prepared> =>
   untilDone('PostgreSQL', log, isUnavailable, async () => {
     await requireSession(pool, url)
     await refuseHalfRestoredStores(pool)
+    if (await isPostgresBehind(pool)) await backedUp()
     await migratePostgres(pool)
+    if (!(await proveSecretKey(pool, config)))
+      log.warn(
+        'FOOTFALL_SECRET_KEY is another key than that of earlier starts or of the other machines, so stored secrets cannot be decrypted. Set that key, or add it after a comma.',
+      )
     const connections = await connectionsOfWorker(
       pool,
       config.workers,
@@ -125,8 +149,11 @@ const preparePostgres = (
 const prepareClickHouse = (
   { clickhouseDatabase }: Config,
   { clickhouse: { address }, postgres: { pool } }: Stores,
-  { done: postgresPrepared }: Preparation<unknown>,
-  log: Log,
+  {
+    postgres: { done: postgresPrepared },
+    log,
+    backedUp,
+  }: { postgres: Preparation<unknown>; log: Log; backedUp: () => Promise<void> },
 ): Preparation<void> =>
   untilDone(
     'ClickHouse',
@@ -138,6 +165,7 @@ const prepareClickHouse = (
       await refuseHalfRestoredStores(pool).catch((error) => {
         if (!isUnavailable(error)) throw error
       })
+      if (await isClickHouseBehind(address, clickhouseDatabase)) await backedUp()
       await migrateDatabases(address, clickhouseDatabase, pool, (servers) =>
         log.warn({ servers }, 'servers of ClickHouse cannot be reached'),
       )

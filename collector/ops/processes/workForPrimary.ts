@@ -3,7 +3,7 @@ import type { EventLog } from '../../ingest/log/eventLog.ts'
 import type { SpooledTable } from '../../ingest/spool/layout.ts'
 import { aggregateMetrics, registry } from '../../platform/metrics.ts'
 import { createSharedClock, type SharedClock } from '../../platform/sharedClock.ts'
-import { StartError } from '../../platform/startError.ts'
+import { operatorLine } from '../../platform/startError.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts'
 
 /** The worker's interface to its primary process. */
@@ -111,11 +111,13 @@ async function startOrFail(
     tell({ type: 'ready' })
     return stop
   } catch (error) {
-    const isStartError = error instanceof StartError
-    const text = isStartError ? error.message : String((error as Error).stack)
-    process.send?.({ type: 'failed', message: text, isStartError } satisfies FromWorker, () =>
-      process.exit(1),
-    )
+    const line = operatorLine(error as Error)
+    const failed = {
+      type: 'failed',
+      message: line ?? String((error as Error).stack),
+      isStartError: line !== null,
+    } satisfies FromWorker
+    process.send?.(failed, () => process.exit(1))
     return null
   }
 }

@@ -73,21 +73,21 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
   }
 }
 
-/** Returns the names that sealed texts have for these base64 keys. */
-export const secretKeyNames = (keys: readonly string[]): string[] =>
-  keys.map((key) => nameOf(Buffer.from(key, 'base64')))
+/** Returns the name that sealed texts have for a key. */
+export const nameOf = (key: Buffer): string =>
+  createHash('sha256').update(key).digest('hex').slice(0, 8)
 
-const nameOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8)
+/** Opens the secret box of this service with its keys. */
+export const openSecretBox = (settings: SecretBoxSettings): SecretBox =>
+  createSecretBox(keysOf(settings))
 
 /**
- * Opens the secret box of this service with the keys of FOOTFALL_SECRET_KEY. With the local PostgreSQL, it
- * uses a key that is created once and stored next to it. Several hosts with one PostgreSQL need the same
- * keys.
+ * Returns the keys of FOOTFALL_SECRET_KEY. With the local PostgreSQL, the default is a key that is created once and
+ * stored next to it. Several hosts with one PostgreSQL need the same keys.
  */
-export function openSecretBox({ secretKeys, databaseUrl, dataDir }: SecretBoxSettings): SecretBox {
-  if (secretKeys.length > 0)
-    return createSecretBox(secretKeys.map((key) => Buffer.from(key, 'base64')))
-  return createSecretBox(databaseUrl === null ? [localKey(join(dataDir, 'secret_key'))] : [])
+export function keysOf({ secretKeys, databaseUrl, dataDir }: SecretBoxSettings): Buffer[] {
+  if (secretKeys.length > 0) return secretKeys.map((key) => Buffer.from(key, 'base64'))
+  return databaseUrl === null ? [localKey(join(dataDir, 'secret_key'))] : []
 }
 
 /** Returns the key in a file that only its owner may read; the first process creates it. */

@@ -12,12 +12,15 @@ export interface StoreNotes {
   postgres_url: string
   public_url: string
   collector_url: string
+  /** Process id of the primary. */
+  pid: number
 }
 
 export const storeNotesPath = (dataDir: string): string => join(dataDir, 'stores.json')
 
-export function writeStoreNotes(dataDir: string, notes: StoreNotes): void {
-  writeFileSync(storeNotesPath(dataDir), `${JSON.stringify(notes, null, 2)}\n`, { mode: 0o600 })
+export function writeStoreNotes(dataDir: string, notes: Omit<StoreNotes, 'pid'>): void {
+  const all: StoreNotes = { ...notes, pid: process.pid }
+  writeFileSync(storeNotesPath(dataDir), `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 })
 }
 
 /** Reads the addresses; null if no service has written them yet. */

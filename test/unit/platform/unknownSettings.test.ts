@@ -22,10 +22,22 @@ test('a misspelled setting is named; variables of others are not', () => {
     FOOTFALL_WORKER: '3',
     FOOTFALL_DRAIN_SECS: '5',
     FOOTFALL_WORKERS: '3',
+    CLICKHOUSE_URL: 'http://a',
+    CLICKHOUSE_SHARD: 'http://a',
+    CLICKHOUSE_PORT_8123_TCP: 'tcp://10.0.0.1:8123',
+    NATS_URLS: 'nats://a',
+    NATS_SERVICE_HOST: '10.0.0.1',
+    DATABASE_URI: 'postgres://a',
     FOOTFALL_API_SERVICE_HOST: '10.0.0.1',
     FOOTFALL_API_PORT_80_TCP_ADDR: '10.0.0.1',
     FOOTFALL_API_PORT: 'tcp://10.0.0.1:80',
     PATH: '/bin',
   }
-  expect(unknownSettings(env)).toEqual(['FOOTFALL_DRAIN_SECS', 'FOOTFALL_WORKER'])
+  expect(unknownSettings(env)).toEqual([
+    'CLICKHOUSE_SHARD',
+    'DATABASE_URI',
+    'FOOTFALL_DRAIN_SECS',
+    'FOOTFALL_WORKER',
+    'NATS_URLS',
+  ])
 })

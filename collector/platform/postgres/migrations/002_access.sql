@@ -138,6 +138,21 @@ CREATE TABLE leases (
   expires_at timestamptz NOT NULL
 );
 
+-- The newest backup, for the operator page and for the backup before a migration.
+CREATE TABLE last_backup (
+  is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+  backup_id text NOT NULL,
+  -- A directory, or s3://BUCKET/PREFIX.
+  place text NOT NULL,
+  created_at timestamptz NOT NULL,
+  completed_at timestamptz NOT NULL DEFAULT now(),
+  complete_until timestamptz,
+  -- When all objects that it kept from earlier backups were last read.
+  verified_at timestamptz NOT NULL,
+  bytes bigint NOT NULL,
+  damaged_objects integer NOT NULL
+);
+
 -- Changes that members and operators made. Entries remain after their objects are deleted.
 CREATE TABLE audit_log (
   entry_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

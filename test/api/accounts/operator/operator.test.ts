@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changeOperator } from '../../../../collector/accounts/operator/operatorCommands.ts'
 import { appendDeadLetter } from '../../../../collector/ingest/shipper/deadLetters.ts'
+import { noteLastBackup } from '../../../../collector/ops/backup/lastBackup.ts'
 import { beaconOf, customEvent, postBeacon } from '../../../harness/api.ts'
 import { waitFor } from '../../../harness/service.ts'
 import { type Accounts, type Json, openAccounts } from '../harness.ts'
@@ -55,6 +56,24 @@ test('says how collectors, spool, jobs and both stores are', async () => {
   expect(status.postgres.connections).toBeGreaterThan(0)
   expect(status.spool.map(({ table }: { table: string }) => table)).toContain('events')
   expect(status.collectors[0].lag_ms).toBeGreaterThanOrEqual(0)
+})
+
+test('shows the last backup, and when a backup last read the earlier ones', async () => {
+  const backup = {
+    backup_id: '2026-11-27T12-33-00-123Z',
+    place: 's3://backups/live/',
+    created_at: '2026-11-27T12:33:00.123Z',
+    complete_until: null,
+    verified_at: '2026-11-25T02:00:00.000Z',
+    bytes: 5_000_000_000,
+    damaged_objects: 1,
+  }
+  await it.postgres.query('DELETE FROM last_backup')
+  const shown = async () => (await it.done(it.owner, 'GET /dashboard/operator/status')).last_backup
+  expect(await shown()).toBeNull()
+  await noteLastBackup(it.postgres, { ...backup, backup_id: 'an earlier one' })
+  await noteLastBackup(it.postgres, backup)
+  expect(await shown()).toEqual({ ...backup, completed_at: expect.stringMatching(/^20.+Z$/) })
 })
 
 test('lists the organizations that do most, with the events that they have', async () => {

@@ -17,13 +17,13 @@ function openStore() {
 test('the same bytes are written once, and found by their identity', async () => {
   const { store, openWriter } = openStore()
   const first = await openWriter()
-  expect(first.find('events-1')).toBeUndefined()
+  expect(await first.find('events-1')).toBeUndefined()
   const name = await first.save('events-1', Buffer.from('rows'))
   expect(await first.save('events-1', Buffer.from('rows'))).toBe(name)
   expect(first.written).toEqual({ objects: 1, bytes: 4 })
 
   const second = await openWriter()
-  expect(second.find('events-1')).toBe(name)
+  expect(await second.find('events-1')).toBe(name)
   expect(await second.save('events-1', Buffer.from('rows'))).toBe(name)
   expect([second.written.objects, second.reused]).toEqual([0, { objects: 1, bytes: 4 }])
   expect(String(await readObject(store, 'objects', name))).toBe('rows')
@@ -35,7 +35,10 @@ test('an object that was cut off or never finished is written again', async () =
   truncateSync(pathOf(name), 2)
   writeFileSync(`${pathOf('events-2.abc.4')}.draft`, 'ro')
   const writer = await openWriter()
-  expect([writer.find('events-1'), writer.find('events-2')]).toEqual([undefined, undefined])
+  expect([await writer.find('events-1'), await writer.find('events-2')]).toEqual([
+    undefined,
+    undefined,
+  ])
   expect(await writer.save('events-1', Buffer.from('rows'))).toBe(name)
   expect(String(await readObject(store, 'objects', name))).toBe('rows')
 })

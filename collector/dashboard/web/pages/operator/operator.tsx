@@ -3,7 +3,7 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { useQuery, useRepeat } from '../../useQuery.ts'
 import { DeadLetters } from './deadLetters.tsx'
-import { Collectors, Jobs, Spool, Stores } from './status.tsx'
+import { Collectors, Jobs, LastBackup, Spool, Stores } from './status.tsx'
 import { Tenants } from './tenants.tsx'
 
 const askEveryMs = 5_000
@@ -24,6 +24,7 @@ export function Operator() {
             <Collectors status={found} />
             <Spool status={found} />
             <Jobs status={found} />
+            <LastBackup status={found} />
           </>
         )}
       </AsyncView>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { OperatorStatus } from '../../../../api/client/index.ts'
 import { type Column, DataTable } from '../../components/dataTable.tsx'
+import { Facts } from '../../components/facts.tsx'
 import { Section } from '../../components/page.tsx'
 import { RelativeTime } from '../../components/relativeTime.tsx'
 import { words } from '../../view/labels.ts'
@@ -178,6 +179,39 @@ export function Jobs({ status: { jobs } }: Part) {
         keyOf={({ queue, state }) => `${queue} ${state}`}
         empty={<p>No jobs.</p>}
       />
+    </Section>
+  )
+}
+
+export function LastBackup({ status: { last_backup } }: Part) {
+  return (
+    <Section
+      title="Last backup"
+      lead="Once a week, a backup reads everything that earlier ones wrote, and replaces damaged parts."
+    >
+      {last_backup ? (
+        <Facts
+          of={{
+            Completed: <RelativeTime at={last_backup.completed_at} />,
+            Place: <code>{last_backup.place}</code>,
+            Size: bytes(last_backup.bytes),
+            'Contains events until': last_backup.complete_until && (
+              <RelativeTime at={last_backup.complete_until} />
+            ),
+            'Last check': <RelativeTime at={last_backup.verified_at} />,
+            'Damaged parts replaced':
+              last_backup.damaged_objects === 0 ? (
+                'none'
+              ) : (
+                <span class="badge bad">{count(last_backup.damaged_objects)}</span>
+              ),
+          }}
+        />
+      ) : (
+        <p>
+          No backup was made. Run <code>npx footfall-server backup</code> every hour.
+        </p>
+      )}
     </Section>
   )
 }

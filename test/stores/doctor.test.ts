@@ -1,0 +1,280 @@
+/** The faults that `npx footfall-server doctor` finds, each with its sentence. */
+import { spawn } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import S3rver from 's3rver'
+import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { readConfig } from '../../collector/config.ts'
+import {
+  examineClickHouse,
+  examineSnapshots,
+  examineSystemLogs,
+} from '../../collector/ops/doctor/checkClickHouse.ts'
+import { examineFiles } from '../../collector/ops/doctor/checkFiles.ts'
+import { examineLog } from '../../collector/ops/doctor/checkLog.ts'
+import { askAll } from '../../collector/ops/doctor/finding.ts'
+import { examineMachine } from '../../collector/ops/doctor/machine.ts'
+import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
+import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
+import { lackOfDescriptors } from '../../collector/platform/descriptors.ts'
+import { freePort } from '../../collector/platform/localStores/supervise.ts'
+import { packageRoot } from '../../collector/platform/paths.ts'
+import { newClickHouseDatabase } from '../harness/databases.ts'
+import { waitFor } from '../harness/service.ts'
+import { startShards } from '../harness/shards.ts'
+
+let directory: string
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'footfall-doctor-'))
+  return () => rmSync(directory, { recursive: true, force: true })
+})
+
+/** A server that accepts connections and answers nothing. */
+async function silentServer(): Promise<number> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => void sockets.add(socket))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+const logIn = (url: string) => ({
+  servers: [url],
+  prefix: 'footfall',
+  replicas: 1,
+  whenAway: 'spool' as const,
+})
+
+test('a server that never answers is named, and does not stop the other checks', async () => {
+  expect(await askAll('NATS', () => new Promise(() => {}), 20)).toEqual([
+    { ok: false, text: 'NATS cannot be queried: no answer within 20 ms' },
+  ])
+  const port = await silentServer()
+  expect(await examineLog(logIn(`nats://127.0.0.1:${port}`), null)).toEqual([
+    {
+      ok: false,
+      text: expect.stringMatching(
+        /^NATS refuses or does not answer: .+: check the addresses in NATS_URL and the servers$/,
+      ),
+    },
+  ])
+})
+
+test('a wrong password of NATS is named as one; without PostgreSQL, NATS is still in order', async () => {
+  const port = await freePort()
+  const configuration = join(directory, 'nats.conf')
+  writeFileSync(
+    configuration,
+    `host: 127.0.0.1\nport: ${port}\njetstream { store_dir: "${join(directory, 'nats')}" }
+authorization { user: footfall, password: right }\n`,
+  )
+  const nats = spawn('nats-server', ['-c', configuration], { stdio: 'ignore' })
+  onTestFinished(() => void nats.kill('SIGKILL'))
+  const examine = (password: string) =>
+    examineLog(logIn(`nats://footfall:${password}@127.0.0.1:${port}`), null)
+  const right = await waitFor('NATS', async () => {
+    const found = await examine('right')
+    return found[0]!.ok ? found : null
+  })
+  expect(right.map(({ text }) => text)).toEqual([
+    'NATS answers',
+    expect.stringMatching(/^\d+ streams: start a collector, which creates /),
+    'all streams have their replicas',
+  ])
+  const [wrong, ...others] = await examine('wrong')
+  expect(others).toEqual([])
+  expect(wrong).toEqual({
+    ok: false,
+    text: expect.stringMatching(
+      /^NATS refuses or does not answer: .*Authorization.*: check the user and the password in NATS_URL$/i,
+    ),
+  })
+  expect(JSON.stringify(wrong)).not.toContain('wrong@')
+})
+
+test('all missing grants of ClickHouse are named at once', async () => {
+  const shards = await startShards(directory, 1, {
+    grants: [
+      'GRANT ALL ON footfall.*',
+      'GRANT NAMED COLLECTION ADMIN ON footfall_login',
+      'GRANT SELECT ON system.*',
+      'GRANT READ ON REMOTE',
+    ],
+  })
+  onTestFinished(() => shards.stop())
+  const found = await examineClickHouse(shards.servers[0]!.url, 'footfall')
+  expect(found).toContainEqual({
+    ok: false,
+    text: 'the login has the required rights in ClickHouse: missing: GRANT ALL ON footfall_test.*; GRANT NAMED COLLECTION ADMIN ON footfall_test_login; GRANT TABLE ENGINE ON *; GRANT SYSTEM RELOAD DICTIONARY ON *.*',
+  })
+  expect(await examineClickHouse(inject('clickhouseUrl'), 'footfall')).toContainEqual({
+    ok: true,
+    text: 'the login has the required rights in ClickHouse',
+  })
+})
+
+test('system logs that are larger than the events are named', async () => {
+  const database = await newClickHouseDatabase()
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  const run = (sql: string) => clickhouse.command({ sql, params: {} })
+  await run('CREATE TABLE system.doctor_log (n UInt64) ENGINE = MergeTree ORDER BY n')
+  onTestFinished(async () => {
+    await run('DROP TABLE system.doctor_log SYNC')
+    await clickhouse.close()
+  })
+  await run('INSERT INTO system.doctor_log SELECT rand64() FROM numbers(100000)')
+  const examine = (bytesMax?: number) =>
+    examineSystemLogs(clickhouse, 'ClickHouse', database, bytesMax)
+  expect(await examine()).toEqual({
+    ok: true,
+    text: 'the system logs of ClickHouse have 0.0 GiB, and its events 0.0 GiB',
+  })
+  expect(await examine(0)).toEqual({
+    ok: false,
+    text: expect.stringMatching(/: limit the logs with examples\/deploy\/clickhouse\/system-logs/),
+  })
+})
+
+test('the examples keep queries for seven days and no other log, and a server with 2 GB migrates', async () => {
+  const place = join(directory, 'small')
+  mkdirSync(join(place, 'config.d'), { recursive: true })
+  mkdirSync(join(place, 'users.d'))
+  const logs = ['query_log', 'metric_log', 'trace_log', 'text_log', 'part_log']
+  writeFileSync(
+    join(place, 'config.d/default.xml'),
+    `<clickhouse>${logs.map((log) => `<${log}><database>system</database><table>${log}</table></${log}>`).join('')}</clickhouse>`,
+  )
+  for (const [name, folder] of [
+    ['system-logs', 'config.d'],
+    ['small', 'config.d'],
+    ['small-users', 'users.d'],
+  ])
+    cpSync(
+      join(packageRoot, `examples/deploy/clickhouse/${name}.xml`),
+      join(place, folder!, `z-${name}.xml`),
+    )
+  const server = await startLocalClickHouse(place, () => {})
+  const clickhouse = openClickHouse(server.url, 'footfall')
+  onTestFinished(async () => {
+    await clickhouse.close()
+    await server.stop()
+  })
+  await migrateClickHouse(server.url, 'footfall')
+  await clickhouse.command({ sql: 'SYSTEM FLUSH LOGS', params: {} })
+  const tables = await clickhouse.rows<{ name: string; engine_full: string }>({
+    sql: "SELECT name, engine_full FROM system.tables WHERE database = 'system' AND endsWith(name, '_log')",
+    params: {},
+  })
+  expect(tables).toEqual([
+    {
+      name: 'query_log',
+      engine_full: expect.stringContaining('TTL event_date + toIntervalDay(7)'),
+    },
+  ])
+  const [limits] = await clickhouse.rows({
+    sql: `SELECT (SELECT value FROM system.server_settings WHERE name = 'max_server_memory_usage') AS server,
+            getSetting('max_memory_usage') AS query`,
+    params: {},
+  })
+  expect(limits).toEqual({ server: String(1024 ** 3), query: 512 * 1024 ** 2 })
+})
+
+test('a bucket that is missing, or that refuses the key, is named with its settings', async () => {
+  const port = await freePort()
+  const s3 = new S3rver({
+    port,
+    address: '127.0.0.1',
+    silent: true,
+    directory: join(directory, 's3'),
+    configureBuckets: [{ name: 'files', configs: [] }],
+  })
+  await s3.run()
+  onTestFinished(() => s3.close())
+  const examine = (bucket: string, key: string) =>
+    examineFiles(
+      readConfig({
+        FOOTFALL_S3_BUCKET: bucket,
+        FOOTFALL_S3_ENDPOINT: `http://127.0.0.1:${port}`,
+        FOOTFALL_S3_ACCESS_KEY_ID: key,
+        FOOTFALL_S3_SECRET_ACCESS_KEY: 'S3RVER',
+      }),
+    )
+  const name = (bucket: string) =>
+    `the bucket ${bucket} at http://127.0.0.1:${port} (FOOTFALL_S3_*)`
+  expect(await examine('files', 'S3RVER')).toEqual([
+    { ok: true, text: `${name('files')} can be written, read and deleted` },
+  ])
+  for (const [bucket, key, code] of [
+    ['missing', 'S3RVER', 'NoSuchBucket'],
+    ['files', 'unknown', 'InvalidAccessKeyId'],
+  ] as const) {
+    const [finding] = await examine(bucket, key)
+    expect(finding).toMatchObject({ ok: false })
+    expect(finding!.text).toContain(`${name(bucket)} does not let Footfall write: ${code}`)
+    expect(finding!.text).toMatch(/Check the bucket, the key and its policy$/)
+  }
+})
+
+test('faults of the settings and of the machine are named', async () => {
+  const env = {
+    FOOTFALL_DATA_DIR: directory,
+    PORT: String(await freePort()),
+    FOOTFALL_ROLE: 'api',
+    FOOTFALL_WORKER: '2',
+    CLICKHOUSE_SHARD: 'http://a',
+    NATS_URLS: 'nats://a',
+    DATABASE_URI: 'postgres://a',
+    DATABASE_URL: 'postgres://a/b',
+    FOOTFALL_PUBLIC_URL: 'http://stats.example',
+    FOOTFALL_CONNECTIONS_MAX: '1000000',
+  }
+  const found = await examineMachine(readConfig(env))
+  const faults = found.filter(({ ok }) => !ok).map(({ text }) => text)
+  for (const start of [
+    'CLICKHOUSE_SHARD is not a setting of Footfall: check its spelling',
+    'DATABASE_URI is not a setting',
+    'FOOTFALL_WORKER is not a setting',
+    'NATS_URLS is not a setting',
+    'FOOTFALL_S3_BUCKET is not set: other machines cannot read the files',
+    'FOOTFALL_SECRET_KEY is not set: integrations and webhooks cannot store secrets',
+    'FOOTFALL_PUBLIC_URL is http://stats.example: passwords and keys cross the network in clear text',
+    'FOOTFALL_COLLECTOR_URL is http://stats.example: pages with https load nothing from http',
+    'no service answers at http://127.0.0.1:',
+    ...(process.platform === 'linux' ? ['there are too few descriptors: a process may open '] : []),
+  ])
+    expect(faults, start).toContainEqual(expect.stringContaining(start))
+  const missing = await examineMachine(readConfig({ ...env, FOOTFALL_DATA_DIR: '/nowhere' }))
+  expect(missing).toContainEqual({
+    ok: false,
+    text: expect.stringMatching(/^FOOTFALL_DATA_DIR cannot be written to: ENOENT/),
+  })
+  expect(lackOfDescriptors(10_000, 1_024)).toBe(
+    'a process may open 1024 files, so each worker accepts 768 connections instead of 10000 (FOOTFALL_CONNECTIONS_MAX). Raise the limit to 10256 (LimitNOFILE of systemd, ulimit -n), or lower the setting',
+  )
+  expect(lackOfDescriptors(10_000, 65_536)).toBeNull()
+})
+
+test('the snapshots of a killed backup are named, but not those of one that runs', async () => {
+  const database = await newClickHouseDatabase()
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  onTestFinished(() => clickhouse.close())
+  const examine = (olderThanSeconds?: number) =>
+    examineSnapshots(clickhouse, 'ClickHouse', database, olderThanSeconds)
+  expect(await examine(0)).toEqual([])
+  await clickhouse.command({ sql: 'CREATE TABLE backup_events AS events', params: {} })
+  expect(await examine()).toEqual([])
+  expect(await examine(0)).toEqual([
+    {
+      ok: false,
+      text: expect.stringMatching(
+        /^1 snapshot of an interrupted backup of 20\d\d-\d\d-\d\d in ClickHouse: .*npx footfall-server backup removes them$/,
+      ),
+    },
+  ])
+})
