@@ -9,6 +9,7 @@ import { readApiLogin, readConfig } from './config.ts'
 import type { ClickHouse } from './platform/clickhouse/client.ts'
 import { packageVersion } from './platform/paths.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
+import { printable } from './platform/printable.ts'
 import { StartError } from './platform/startError.ts'
 import { isUnavailable } from './platform/storeErrors.ts'
 import { readStoreNotes, type StoreNotes, storeNotesPath } from './platform/stores/storeNotes.ts'
@@ -404,7 +405,8 @@ async function buildProgram(): Promise<Command> {
 
 /** The message of an expected error; any other error as it is, with its stack. */
 function tellable(error: unknown): unknown {
-  if (error instanceof StartError || error instanceof ApiError) return `footfall: ${error.message}`
+  if (error instanceof StartError || error instanceof ApiError)
+    return `footfall: ${printable(error.message)}`
   if (!isUnavailable(error)) return error
   const { message, code } = error as Error & { code?: unknown }
   return `footfall: a store did not answer: ${message || code}. Run npx footfall-server doctor to check all stores.`

@@ -141,6 +141,14 @@ export const sourceNames = {
   aliases: namesBy('aliases'),
 }
 
+/** The name of a source that another product names, such as "Youtube"; without one the text itself. */
+export const sourceNamed = (text: string): string => namesByText.get(text.toLowerCase()) ?? text
+
+const namesByText = new Map([
+  ...(['domains', 'hosts', 'aliases'] as const).flatMap(namesBy),
+  ...sites.map(({ name }): [string, string] => [name.toLowerCase(), name]),
+])
+
 /** The names of the sites of a kind. */
 export const namesOfKind = (kind: SiteKind): string[] =>
   sites.filter((each) => each.kind === kind).map(({ name }) => name)
