@@ -4,6 +4,7 @@ import type { Config } from '../../config.ts'
 import { readDeadLetters } from '../../ingest/shipper/deadLetters.ts'
 import { oldestWaitingAt, waitingBytes } from '../../ingest/spool/waiting.ts'
 import { lacksSecretKey } from '../../platform/secretKey.ts'
+import { examineLists } from './checkLists.ts'
 import { duration, type Finding, finding, gigabytes } from './finding.ts'
 
 /** A segment is shipped within a second or two. */
@@ -17,6 +18,7 @@ export async function examineMachine(config: Config): Promise<Finding[]> {
     examineDisk(config),
     examineSpool(config),
     examineDeadLetters(config),
+    ...examineLists(),
     ...examineSettings(config),
     await examineService(config),
   ]

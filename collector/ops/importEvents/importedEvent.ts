@@ -7,6 +7,7 @@ import type { Pixel, PixelRegistry } from '../../ingest/beacon/pixelRegistry.ts'
 import { type Locate, locationMembers, storedIp } from '../../ingest/normalize/address.ts'
 import { cachedDevice, preferredLanguage } from '../../ingest/normalize/device.ts'
 import { type BeaconContext, sharedMembers } from '../../ingest/normalize/eventRow.ts'
+import { markedAsSpam, spamDomainOf } from '../../ingest/normalize/spamReferrers.ts'
 import { cut } from '../../ingest/normalize/text.ts'
 import type { Fault } from '../../ingest/normalize/validateEvent.ts'
 import { secretUuidOf } from '../../platform/uuidOfDigest.ts'
@@ -72,8 +73,10 @@ export function importedEvent(
   const ip = row.client_ip ?? null
   if (ip !== null && (typeof ip !== 'string' || isIP(ip) === 0))
     return { path: '/client_ip', message: 'must be an IPv4 or IPv6 address' }
-  const device = deviceOf(row)
-  if ('path' in device) return device
+  const known = deviceOf(row)
+  if ('path' in known) return known
+  const spam = spamDomainOf(made.data.referrer)
+  const device = spam ? { isBot: true, members: markedAsSpam(known.members, spam) } : known
   const refusal = findRefusal(deps, pixel, { cookieId, ip, isBot: device.isBot, data: made.data })
   if (refusal) return refusal
   const place = placeMembers(deps.locate, row, ip)
