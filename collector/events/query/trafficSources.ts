@@ -11,7 +11,7 @@ export type SiteKind = 'search' | 'shopping' | 'social' | 'video' | 'email' | 'a
 interface Site {
   readonly name: string
   readonly kind: SiteKind
-  /** Hosts of the site, also after `www.`, `m.`, a country and the like: `docs.google.com` is not the search engine. */
+  /** Hosts of the site, also after `www.`, `m.`, or a country: `docs.google.com` is not the search engine. */
   readonly hosts?: readonly string[]
   /** Registrable domains whose hosts all belong to the site. */
   readonly domains?: readonly string[]

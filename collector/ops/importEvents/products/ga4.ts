@@ -214,7 +214,7 @@ const deviceColumns = (device: ProductRecord, web: ProductRecord): ProductRecord
     language: known(device.language),
   })
 
-/** What the event itself was attributed to. A visit's first page view also has what its session was. */
+/** The attribution of the event itself; for the first page view of a visit otherwise that of its session. */
 function attributionOf(name: string, record: ProductRecord, params: ProductRecord) {
   const own = objectOf(record.collected_traffic_source)
   const session = objectOf(record.session_traffic_source_last_click)

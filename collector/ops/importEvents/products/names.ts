@@ -129,8 +129,14 @@ const systems = table(`
 
 /** Also as Matomo translates them. Its icons have names in English. */
 const devices = table(`
-  desktop: laptop, pc, computer, desktop computer, ultra wide, ultrawide, ordinateur, ordinateur de bureau, bureau, escritorio, equipo de escritorio, ordenador, computador, computadora, área de trabalho, komputer, komputer stacjonarny, pöytäkone, počítač, stolní počítač, masaüstü, настольный компьютер, компьютер, デスクトップ, 桌面, 桌面设备, 台式机, 데스크톱
-  mobile: smartphone, phablet, feature phone, featurephone, phone, mobile phone, mobiltelefon, handy, téléphone, téléphone mobile, téléphone basique, teléfono inteligente, teléfono, teléfono móvil, telefone, telemóvel, celular, telefono, telefon, smarttelefon, älypuhelin, chytrý telefon, akıllı telefon, смартфон, телефон, スマートフォン, 智能手机, 手机, 스마트폰, portable media player
+  desktop: laptop, pc, computer, desktop computer, ultra wide, ultrawide, ordinateur, ordinateur de bureau
+  desktop: bureau, escritorio, equipo de escritorio, ordenador, computador, computadora, área de trabalho, komputer
+  desktop: komputer stacjonarny, pöytäkone, počítač, stolní počítač, masaüstü, настольный компьютер, компьютер, デスクトップ
+  desktop: 桌面, 桌面设备, 台式机, 데스크톱
+  mobile: smartphone, phablet, feature phone, featurephone, phone, mobile phone, mobiltelefon, handy
+  mobile: téléphone, téléphone mobile, téléphone basique, teléfono inteligente, teléfono, teléfono móvil, telefone, telemóvel
+  mobile: celular, telefono, telefon, smarttelefon, älypuhelin, chytrý telefon, akıllı telefon, смартфон
+  mobile: телефон, スマートフォン, 智能手机, 手机, 스마트폰, portable media player
   tablet: tablette, tableta, tablet pc, surfplatta, nettbrett, tabletti, планшет, タブレット, 平板电脑, 平板, 태블릿
   smarttv: tv, smart tv, connected tv, television, fernseher, télévision, televisión, televisor, televisione, телевизор, テレビ, 电视
   console: spielkonsole, konsole, videoconsola, consola, console de jeux, gaming console, игровая консоль, игровая приставка, ゲーム機, 游戏机

@@ -111,7 +111,8 @@ export const elements: Case[] = [
       })
       await stage.visit()
       await stage.tab.evaluate(`${middleClick('#link')}; ${middleClick('#text')}`)
-      await stage.tab.evaluate(`document.querySelector('#area').click()`)
+      await stage.tab.evaluate(`document.querySelector('#area').focus()`)
+      await stage.tab.press('Enter')
       await stage.tab.click('rect')
       const clicks = await stage.events('click', 3)
       const { pageOrigin } = stage.receiver
