@@ -61,19 +61,18 @@ function noteCopy(captured: Captured): void {
 }
 
 const short = (text: string) => /^data:[^,;]*|^.{0,2048}/s.exec(text)![0]
-type Player = HTMLVideoElement & { footfallQuarter?: number }
-/** Players whose events are heard, for each pixel of the page. */
-const heard = new WeakMap<Element, Set<unknown>>()
+type Player = HTMLVideoElement
+/** What records the events of a player, for each pixel of the page. */
+const heard = new WeakMap<Element, Map<unknown, (type: Type) => void>>()
 
 /** Muted videos that start by themselves, or play in a loop, are decoration. */
 const isDecoration = ({ muted, autoplay, loop }: Player) => muted && (autoplay || loop)
 
+/** The pixel passes each start of a player; the rest is heard on the player itself. */
 function notePlay({ note, steps, type, path }: Captured): void {
   const player = path[0] as Player
-  const pixels = heard.get(player) ?? new Set()
+  const pixels = heard.get(player) ?? new Map()
   heard.set(player, pixels)
-  if (pixels.has(note)) return
-  pixels.add(note)
   let reached = 0
   const tell = (type: Type) => {
     const { currentTime, duration, currentSrc, ended } = player
@@ -89,13 +88,16 @@ function notePlay({ note, steps, type, path }: Captured): void {
       path,
     )
   }
-  tell(type)
-  for (const type of ['play', 'pause', 'timeupdate', 'ended'] as const)
-    player.addEventListener(type, () => {
-      try {
-        tell(type)
-      } catch {}
-    })
+  if (!pixels.has(note)) {
+    pixels.set(note, tell)
+    for (const type of ['pause', 'timeupdate', 'ended'] as const)
+      player.addEventListener(type, () => {
+        try {
+          tell(type)
+        } catch {}
+      })
+  }
+  pixels.get(note)!(type)
 }
 
 export default function capture(captured: Captured): void {
