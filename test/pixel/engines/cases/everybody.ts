@@ -14,7 +14,8 @@ const hidden: Record<string, string> = {
   history: 'let history = ["1+1=2"]',
   fetch: 'const fetch = (u) => ({ then(){} })',
   'names of the script':
-    'class Blob {}; const Math = null, JSON = 1, Date = 2, navigator = {}, screen = [], crypto = 0, localStorage = 7, Reflect = {}',
+    'class Blob {}; const Math = null, navigator = {}, screen = [], crypto = 0, localStorage = 7, Reflect = {}',
+  JSON: 'const JSON = 1, Date = 2',
 }
 
 async function seeMoves(stage: Stage) {
@@ -29,6 +30,9 @@ export const everybody: Case[] = [
   ...Object.entries(hidden).map(
     ([name, script]): Case => ({
       name: `a page with its own constant for ${name} has its view, click and route`,
+      ...(name === 'JSON' && {
+        unsupported: { webkit: 'has a driver that needs the page’s JSON' },
+      }),
       async run(stage) {
         stage.put('/page', {
           head: `<script>${script}; errors = []; window.addEventListener('error', ({ message }) => errors.push(message))</script>`,
@@ -56,23 +60,29 @@ export const everybody: Case[] = [
     },
   },
   {
-    name: 'the text of a control is what people see: of its blocks, its slots and no code',
+    name: 'the text of a control is what people see: of its blocks, and no code',
     async run(stage) {
       stage.put('/page', {
         body: `<button id="styled"><style>b { color: red }</style><svg width="9" height="9"><title>cart</title></svg>Buy now<script>var x = 1</script></button>
-          <a id="card" href="#"><h3>Blue mug</h3><p>From clay</p></a>
-          <x-button id="slotted">Add to cart</x-button><x-button id="inner"><span>Pay <b>later</b></span></x-button>
+          <a id="card" href="#"><h3>Blue mug</h3><p>From clay</p></a>`,
+      })
+      await stage.visit()
+      for (const id of ['styled', 'card h3']) await stage.tab.click(`#${id}`)
+      expect(textsOf(await stage.events('click', 2))).toEqual(['Buy now', 'Blue mug From clay'])
+    },
+  },
+  {
+    name: 'the text of a control inside a component is that of its slots',
+    unsupported: { webkit: 'has a driver that clicks nothing in a slot' },
+    async run(stage) {
+      stage.put('/page', {
+        body: `<x-button id="slotted">Add to cart</x-button><x-button id="inner"><span>Pay <b>later</b></span></x-button>
           <script>customElements.define('x-button', class extends HTMLElement {
             constructor() { super(); this.attachShadow({ mode: 'open' }).innerHTML = '<button><slot></slot></button>' } })</script>`,
       })
       await stage.visit()
-      for (const id of ['styled', 'card', 'slotted', 'inner span']) await stage.tab.click(`#${id}`)
-      expect(textsOf(await stage.events('click', 4))).toEqual([
-        'Buy now',
-        'Blue mug From clay',
-        'Add to cart',
-        'Pay later',
-      ])
+      for (const id of ['slotted', 'inner span']) await stage.tab.click(`#${id}`)
+      expect(textsOf(await stage.events('click', 2))).toEqual(['Add to cart', 'Pay later'])
     },
   },
   {
