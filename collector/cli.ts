@@ -9,6 +9,7 @@ import { readApiLogin, readConfig } from './config.ts'
 import type { ClickHouse } from './platform/clickhouse/client.ts'
 import { packageVersion } from './platform/paths.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
+import { printable } from './platform/printable.ts'
 import { operatorLine, StartError } from './platform/startError.ts'
 import { isUnavailable } from './platform/storeErrors.ts'
 import { readStoreNotes, type StoreNotes, storeNotesPath } from './platform/stores/storeNotes.ts'
@@ -410,9 +411,9 @@ async function buildProgram(): Promise<Command> {
 
 /** The message of an expected error; any other error as it is, with its stack. */
 function tellable(error: unknown): unknown {
-  if (error instanceof ApiError) return `footfall: ${error.message}`
+  if (error instanceof ApiError) return `footfall: ${printable(error.message)}`
   const line = error instanceof Error ? operatorLine(error) : null
-  if (line !== null) return `footfall: ${line}`
+  if (line !== null) return `footfall: ${printable(line)}`
   if (!isUnavailable(error)) return error
   const { message, code } = error as Error & { code?: unknown }
   return `footfall: a store did not answer: ${message || code}. Run npx footfall-server doctor to check all stores.`

@@ -10,7 +10,15 @@ import { printSizes } from './sizes.mjs'
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 
 /** Parts that pages load only if the settings require them, or for debugging. */
-const chunks = ['vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration']
+const chunks = ['capture', 'vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration']
+
+/**
+ * Globals that pages may hide by a constant of their own, such as `const URL = …`. They are read from `window`, which no
+ * page can hide.
+ */
+const globals =
+  'Document HTMLFormElement URL JSON Math Date Reflect Blob crypto ShadowRoot HTMLScriptElement history navigator screen setTimeout localStorage innerHeight innerWidth Element HTMLIFrameElement Map MutationObserver Object PerformanceObserver Set TextEncoder Uint8Array WeakMap CSSStyleSheet performance'
+const ofWindow = Object.fromEntries(globals.split(' ').map((name) => [name, `window.${name}`]))
 
 /** One file of code for browsers that know ES2020. */
 async function bundle(entry, options) {
@@ -25,15 +33,16 @@ async function bundle(entry, options) {
     // Not the compiler options of the type check: they would add a directive to every script.
     tsconfigRaw: '{}',
     ...options,
+    define: { ...(options?.platform === 'node' ? {} : ofWindow), ...options?.define },
   })
   return outputFiles[0].text
 }
 
 /**
- * The order in which short names are assigned. It was found by 9,000 random exchanges, kept if brotli's output did
+ * The order in which short names are assigned. It was found by random exchanges, kept if brotli's output did
  * not grow.
  */
-const letters = 'slftdwngrUoyuFRKDqhHVEjcTaJzNPQWGSAXpIxLevbm_COkMYBZi$'
+const letters = 'lsftdpUgqayehwDrumKxjJAIkXoSTBLENRVvcizFZ_nbWOQ$YPCGHM'
 const nth_identifier = {
   get(nth) {
     const rest = Math.floor(nth / letters.length)
@@ -85,8 +94,8 @@ export async function buildPixel({ outDir }) {
     const define = Object.fromEntries(
       Object.keys(usual).map((key) => [`config.${key}`, inPlace(key)]),
     )
-    files[name] =
-      `${compiledAtOnce}\n${await minified(await bundle('src/start.ts', { minify: true, define }))}`
+    files[name] = `${compiledAtOnce}
+${await minified(await bundle('src/start.ts', { minify: true, define }))}`
   }
   // The module is the script, with its configuration as a parameter.
   const options = await bundle('src/index.ts', {

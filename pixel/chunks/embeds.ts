@@ -118,7 +118,7 @@ function greet(frame: HTMLIFrameElement): void {
   }
 }
 
-addEventListener('message', ({ source, origin, data }) => {
+window.addEventListener('message', ({ source, origin, data }) => {
   const player = players.get(source as Window)
   if (!player?.provider.origin.test(origin)) return
   try {

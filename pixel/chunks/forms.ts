@@ -9,7 +9,7 @@ const silent =
 /** The same check that browsers apply to addresses. */
 const isAddress = (text: string) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text)
 
-addEventListener(
+window.addEventListener(
   'submit',
   ({ target }) => {
     try {

@@ -43,7 +43,7 @@ const reactions =
 const stepper = /^(next|prev(ious)?|[-+−–<>‹›«»◀▶])$/i
 
 const now = () => performance.now()
-const hasRange = () => getSelection()?.type === 'Range'
+const hasRange = () => window.getSelection()?.type === 'Range'
 /** Not the property of the element: a field of a form may have this name. */
 const matches = (step: EventTarget, selector: string) =>
   step instanceof Element && Element.prototype.matches.call(step, selector)
@@ -90,7 +90,7 @@ const watchFocus = (answered: Answered) => {
   /** The last press, and the first of the same double or triple click. */
   let pressed = { at: 0, firstAt: 0, hadRange: false }
   for (const type of ['focus', 'blur', 'visibilitychange'])
-    addEventListener(
+    window.addEventListener(
       type,
       ({ target }) => {
         if (target !== window && target !== document) return
@@ -99,7 +99,7 @@ const watchFocus = (answered: Answered) => {
       },
       true,
     )
-  addEventListener(
+  window.addEventListener(
     'mousedown',
     ({ detail }) => {
       const at = now()
@@ -121,7 +121,7 @@ const watchFocus = (answered: Answered) => {
 /** Watches events and calls of the page that are reactions to a click. */
 const watchReactions = (answered: Answered) => {
   for (const type of `scroll,${reactions}`.split(','))
-    addEventListener(
+    window.addEventListener(
       type,
       () => answered(type === 'scroll' ? promptWithinMs : answeredWithinMs),
       true,
@@ -171,12 +171,12 @@ export default function watchFrustration({ click, note }: Pixel): void {
     const path = event.composedPath()
     const url = document.URL
     const at = Date.now()
+    // A click by a script, for example on a hidden link, is the reaction to the previous click.
+    if (!event.isTrusted) answered(answeredWithinMs)
     const noted = click(event, path as Element[])
     if (!noted) return
     const tell = (type: 'rage' | 'dead') => note(type, () => ({ ...noted(), url, at }), path)
     if (isRage(event, path)) tell('rage')
-    // A click by a script, for example on a hidden link, is the reaction to the previous click.
-    if (!event.isTrusted) answered(answeredWithinMs)
     if (!mayBeDead(event, path)) return
     watch(document)
     for (const step of path) if (step instanceof ShadowRoot) watch(step)
@@ -189,7 +189,7 @@ export default function watchFrustration({ click, note }: Pixel): void {
   }
 
   watchReactions(answered)
-  addEventListener(
+  window.addEventListener(
     'click',
     (event) => {
       try {

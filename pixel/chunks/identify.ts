@@ -4,7 +4,13 @@
 const hashOf = async (email: string) => {
   const hash = await crypto.subtle.digest(
     'SHA-256',
-    new TextEncoder().encode(email.trim().toLowerCase()),
+    new TextEncoder().encode(
+      email
+        // Invisible characters, and the scheme and parameters of a link.
+        .replace(/\p{Cf}|^\s*mailto:|\?.*/giu, '')
+        .trim()
+        .toLowerCase(),
+    ),
   )
   return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

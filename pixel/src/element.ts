@@ -1,5 +1,5 @@
 import type { Description } from '../../schemas/captured.ts'
-import { ask, attempt, real } from './safe.ts'
+import { ask, attempt, real, short } from './safe.ts'
 
 export const mask = '***'
 
@@ -15,15 +15,18 @@ export const masked = known(config.masked)
 export const unread = known(config.unread)
 
 /**
- * A node and all its ancestors except the document, also outside of shadow roots, and also for events that do
- * not leave these.
+ * A node and all its ancestors except the document, as they are shown: inside the slots that show them, and outside of
+ * shadow roots. Also for events that do not leave these.
  */
 export const pathTo = (node: Node | false): Element[] => {
   const path = []
   for (
     ;
     node && node !== document;
-    node = real(node, 'parentNode') || (node instanceof ShadowRoot && node.host)
+    node =
+      real(node as Element, 'assignedSlot') ||
+      real(node, 'parentNode') ||
+      ((node as ShadowRoot).mode && (node as ShadowRoot).host)
   )
     path.push(node)
   return path as Element[]
@@ -51,16 +54,18 @@ export const describe = (element: Element, isMasked: unknown): Description => {
   const tag = real(element, 'localName')
   const href = real(element as SVGAElement, 'href')
   let nth = 0
-  for (let sibling: Element | null = element; sibling; sibling = sibling.previousElementSibling)
+  let sibling: Element | null = element
+  // Long lists take too long to count, and change often.
+  for (let left = 999; left-- && sibling; sibling = sibling.previousElementSibling)
     nth += (sibling.localName === tag) as unknown as number
   const description: Description = {
     tag,
     // A link inside an SVG has an object in its place.
-    href: href?.baseVal || href,
-    nth,
+    href: href && short((href.baseVal || href) as string),
+    nth: sibling ? 0 : nth,
   }
   for (const { name, value } of real(element, 'attributes') || [])
-    if (harmless.test(name + !isMasked)) description[name] = value
+    if (harmless.test(name + !isMasked)) description[name] = value.slice(0, 999)
   return description
 }
 

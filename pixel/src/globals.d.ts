@@ -6,6 +6,10 @@ declare global {
   const config: PixelConfig
 
   interface Window {
+    /** The browser's own setTimeout, on pages with zone.js. */
+    __zone_symbol__setTimeout?: typeof setTimeout
+    /** Not in older browsers. */
+    navigation?: EventTarget
     /**
      * The stub, with its calls in q, or the pixel, marked by `on`. Also the function that listens again, by
      * queueName, and the early entries (early.ts).

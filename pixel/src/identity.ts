@@ -30,7 +30,7 @@ export const readId = (): string | undefined =>
 export const keepId = (value?: string): void => {
   if (value && value === id) return
   id = value
-  store(name, value)
+  const isStored = store(name, value)
   attempt(() =>
     location.hostname.split('.').some((_, at, labels) => {
       // biome-ignore lint/suspicious/noDocumentCookie: cookieStore is for secure contexts only, and asynchronous
@@ -38,4 +38,6 @@ export const keepId = (value?: string): void => {
       return value && (!labels[at + 2] || document.cookie.includes(value))
     }),
   )
+  // An id that nothing keeps would make each page a visitor of its own.
+  if (value && !isStored && !attempt(() => document.cookie.includes(value))) id = undefined
 }

@@ -3,8 +3,9 @@ import type { CapturedData, CapturedType } from '../../schemas/captured.ts'
 import { level } from './consent.ts'
 import { find } from './element.ts'
 import { common } from './events/custom.ts'
-import { searched } from './events/submit.ts'
-import { ask, attempt, json, later, real } from './safe.ts'
+import { uuid } from './identity.ts'
+import { more } from './more.ts'
+import { ask, attempt, json, later, real, short } from './safe.ts'
 import { schedule } from './send.ts'
 import { encode, queue } from './waiting.ts'
 
@@ -20,8 +21,11 @@ let coming:
 /** Every event has this page, also before the URL has settled. */
 const currentReferrer = (): string => (coming && !coming.replaced ? shown : referrer)
 
-/** The maximum number of waiting events. */
-const entriesMax = 500
+/** The maximum number of waiting events; waiting.ts limits their characters. */
+const entriesMax = 1000
+
+/** 48 random bits of this page, then counted: not Math.random(), which pages seed. */
+let number: number
 
 /**
  * The only work of a listener: it keeps time and place, and leaves the rest for later. Events on an ignored
@@ -39,92 +43,24 @@ export const note = <T extends CapturedType>(
       find(path, '[data-footfall-ignore]')
         ? ''
         : json({
-            url,
-            referrer: currentReferrer(),
+            url: short(url),
+            referrer: short(currentReferrer()),
             at,
             properties: common,
             ...data(),
-            id: Math.random(),
+            id: (number = (number || +`0x${uuid().slice(24)}`) + 1) / 2 ** 49,
             type,
           }),
     )
   schedule()
 }
 
-/** The highest threshold reported for this page view. */
-let reached = 0
-/** The content's height when it was last read, and how much of it has been seen. */
-let height = 0
-let seen = 0
-/**
- * The last position that was read, and the position at the start of this page view. Both exclude scrolling of the
- * previous page.
- */
-let position = 0
-let start = 0
-/** The wait after which the position is read. */
-let pending: ReturnType<typeof setTimeout> | undefined
-
-/** The last scrolled element, document or window. */
-let scroller: Element
-
-/**
- * Reads the layout once per frame, however often the page scrolls. Browsers send scroll events during a
- * frame, so a timer runs after it. An earlier read would force a layout.
- */
-export const scroll = (_: Event, path: Element[]): void => {
-  scroller = path[0]!
-  pending = pending || later(readScroll)
-}
-
-/**
- * Depth is measured on the document. If an application's document does not scroll, it is measured on a large
- * container that scrolled. At the top there is none: nothing was scrolled, or a jump there preceded the
- * content of a new route. The first screen is part of it. The page must have loaded, and its height must have
- * been stable for a moment, unless the view of this URL ends.
- */
-export const readScroll = (endOf?: string): void => {
-  if (!pending) return
-  pending = undefined
-  // None where body scrolls in a page without a doctype.
-  const root = document.scrollingElement || scroller
-  const { scrollTop, clientHeight, scrollHeight } =
-    root.scrollHeight > root.clientHeight ? root : scroller
-  // Of the three words of readyState only "complete" comes before d.
-  if (
-    !scrollTop ||
-    scrollTop === start ||
-    2 * clientHeight < innerHeight ||
-    document.readyState > 'd'
-  )
-    return
-  position = scrollTop
-  // Fractions of a pixel at the end of a zoomed page: 1 px is near enough.
-  seen = Math.max(seen, scrollTop + clientHeight + 1)
-  if (endOf || height === scrollHeight) {
-    const percentage = (100 * seen) / scrollHeight
-    while (reached < 100 && reached + 25 <= percentage) {
-      const threshold = (reached += 25)
-      note('scroll', () => ({ percentage, threshold, ...(endOf && { url: endOf }) }))
-    }
-  } else {
-    pending = later(readScroll, 200)
-  }
-  height = scrollHeight
-}
-
-/** For each page view: starts depths again. */
-const restartScroll = (): void => {
-  reached = height = seen = 0
-  start = position
-}
-
 /** Title and sizes are read when the event is encoded: applications set titles late, sizes may force a layout. */
 export const pageView = (data?: object): void => {
   note('page', () => ({
-    title: real(document, 'title'),
+    title: short(real(document, 'title')),
     sizes: [screen.width, screen.height, innerWidth, innerHeight],
-    searched,
+    searched: more.searched,
     results: ask(document, '[data-footfall-results]', 'querySelector')?.dataset.footfallResults,
     ...data,
   }))
@@ -141,7 +77,7 @@ export const settle = (view = coming): void => {
     shown = page(view.url)
     if (!view.replaced) {
       referrer = view.referrer
-      restartScroll()
+      more.restart?.()
     }
     if (!view.replaced || config.replacedQuery.test(view.url)) pageView(view)
   }
@@ -158,7 +94,7 @@ export const moved = (replaces?: boolean): void => {
   if (page(url) === shown) coming = undefined
   else {
     if (!coming && !replaced) {
-      readScroll(shown)
+      more.read?.(shown)
       // Waiting events are encoded now, because the title will soon be another page's.
       encode()
     }

@@ -5,9 +5,12 @@ export const attempt = <R>(work: () => R): R | undefined => {
   } catch {}
 }
 
-/** The same at a later time, because the page would receive exceptions of a timer. */
+/** The same at a later time, because the page would receive exceptions of a timer. Not in the page's zone of zone.js. */
 export const later = (work: () => unknown, ms?: number): ReturnType<typeof setTimeout> =>
-  setTimeout(() => attempt(work), ms)
+  (window.__zone_symbol__setTimeout || setTimeout)(() => attempt(work), ms)
+
+/** The longest address or attribute that is copied. The content of a data: URL is no address. */
+export const short = (text: string): string => /^data:[^,;]*|^.{0,8192}/s.exec(text)![0]
 
 /**
  * A property of the browser itself: elements inside a form or a document hide its properties with their

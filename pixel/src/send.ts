@@ -18,11 +18,6 @@ const collector = new URL(
 
 /** Events of one moment share a request: a click and its effects. */
 const batchMs = 600
-/**
- * The wait after two unanswered requests, for example if the page's policy blocks the collector: until the next
- * page.
- */
-const untilNextPage = 2e9
 /** Browsers let 64 KiB leave a page that closes: so many characters are less, whatever they are. */
 const bodyCharsMax = 20_000
 /** The wait before the next request: more than batchMs after a refusal. */
@@ -36,7 +31,7 @@ let asked: Entry[] = []
 let isLeaving = false
 
 /** In idle time. Safari has no requestIdleCallback; Chromium may never call back without a timeout. */
-const rest = () => (window.requestIdleCallback || setTimeout)(flush, { timeout: 300 } as never)
+const rest = () => (window.requestIdleCallback || later)(flush, { timeout: 300 } as never)
 
 /** Sends soon. */
 export const schedule = (): void => {
@@ -46,7 +41,7 @@ export const schedule = (): void => {
 
 /** Loads code for a few pages from next to the script. If it is blocked, the pixel works without it. */
 export const load = (
-  name: 'debug' | 'frustration' | 'identify',
+  name: 'capture' | 'debug' | 'frustration' | 'identify',
   argument?: object,
 ): Promise<object | undefined> =>
   import(new URL(`p/${name}.js`, collector) as unknown as string)
@@ -55,10 +50,11 @@ export const load = (
 
 /** Sends waiting events. If the page is closing, it uses a beacon, which outlives the page. */
 export const flush = async (): Promise<void> => {
-  timer = clearTimeout(timer) as undefined
+  timer = window.clearTimeout(timer) as undefined
   let batch: Entry[] = []
-  // Unless an answer says otherwise: offline, blocked, over the browser's budget, or someone patched fetch.
-  let refusedForMs: number | false = waitMs > batchMs ? untilNextPage : waitMs * 2
+  // Unless an answer says otherwise: offline, blocked, over the browser's budget, or someone patched fetch. Each wait is
+  // twice the one before.
+  let refusedForMs: number | false = waitMs * 2
   try {
     // For debugging: shows every event and its result (chunks/debug.ts). Awaited, so that it misses none.
     if (!isLeaving)
@@ -70,8 +66,8 @@ export const flush = async (): Promise<void> => {
     if (isLeaving && waitMs > batchMs) requeue(asked)
     restoreQueue()
     if (!isDecided) decide()
-    if (level < 2) return
     encode()
+    if (level < 2) return
     if (!queue[0]) return
     let count = 0
     for (let chars = 0; queue[count] && (chars += (queue[count] as string).length) < bodyCharsMax; )
@@ -87,13 +83,13 @@ export const flush = async (): Promise<void> => {
       // One at a time: the requests that may outlive a page carry 64 KiB in all.
       timer = sending
       asked = batch
-      const answer = await fetch(collector, {
+      const answer = await window.fetch(collector, {
         method: 'POST',
         body,
         keepalive: count > 0,
         credentials: 'include',
       })
-      refusedForMs = answer.status > 428 && waitMs * 2
+      if (answer.status < 429) refusedForMs = false
       // An answer of another kind names none. Consent may end while it arrives.
       const { cookie_id } = (await answer.json()) as BeaconReceipt
       if (level > 2) keepId(cookie_id || id)

@@ -1,22 +1,21 @@
 import { consent, optIn, optOut } from './choice.ts'
 import { level, parked } from './consent.ts'
-import { pathTo } from './element.ts'
+import { find, masked, pathTo, steps, unread } from './element.ts'
 import { click } from './events/click.ts'
-import { copy } from './events/copy.ts'
 import { common, set } from './events/custom.ts'
-import { media } from './events/media.ts'
 import { submit } from './events/submit.ts'
-import { moved, navigated, note, pageView, readScroll, scroll, settle } from './page.ts'
+import { more } from './more.ts'
+import { moved, navigated, note, pageView, settle } from './page.ts'
 import { attempt, json } from './safe.ts'
 import { flush, load, sendNow } from './send.ts'
 
 /** The page closes, or the page or its connection returns. */
 const leave = ({ type }: Event): void => {
   settle()
-  readScroll(location.href)
+  more.read?.(location.href)
   const isGone = type === 'pagehide'
   // A page that is shown after that comes out of the back/forward cache.
-  if (isGone) addEventListener('pageshow', navigated)
+  if (isGone) window.addEventListener('pageshow', navigated)
   sendNow(isGone || document.hidden)
 }
 
@@ -26,21 +25,53 @@ const leave = ({ type }: Event): void => {
  */
 type Listener = (event: never, path: Element[]) => unknown
 
+/** Quiet visits neither scroll nor copy nor play, so the code for it is a chunk. */
+function capture({ type }: Event, path: Element[]): void {
+  const captured = {
+    type,
+    path,
+    // Of a copy or a cut: to read a selection takes time.
+    selected: type < 'd' && `${window.getSelection()}`,
+    note,
+    more,
+    find,
+    steps,
+    unread,
+    masked,
+    searchField: config.searchField,
+    max: config.textLengthMax,
+  }
+  if (more.capture) more.capture(captured)
+  else load('capture', captured)
+}
+
+/** The visitor is in a form. */
+function enter(event: Event, path: Element[]): void {
+  if (!more.submit && find(path, 'form')) capture(event, path)
+}
+
 const listeners: Record<string, Listener> = {
   // Some pages extend the prototype of all objects, which for-in loops then include.
   __proto__: null as never,
   click,
   auxclick: click,
-  copy,
-  cut: copy,
-  submit,
-  scroll,
-  play: media,
-  pause: media,
-  timeupdate: media,
-  ended: media,
-  // Only for the shadow roots on its way.
-  focusin() {},
+  copy: capture,
+  cut: capture,
+  submit(event: Event, path) {
+    enter(event, path)
+    return submit(event, path)
+  },
+  scroll(event: Event, path) {
+    if (more.scroll) more.scroll(path[0])
+    else {
+      // Until the chunk has come.
+      more.scroll = () => {}
+      capture(event, path)
+    }
+  },
+  play: capture,
+  // Also for the shadow roots on its way.
+  focusin: enter,
   popstate: () => moved(),
   pagehide: leave,
   visibilitychange: leave,
@@ -100,14 +131,21 @@ const begin = () => {
       return run(call)
     },
   } as never
+  if (window.navigation)
+    window.navigation.addEventListener('currententrychange', (event) =>
+      attempt(() =>
+        moved((event as Event & { navigationType: string }).navigationType === 'replace'),
+      ),
+    )
   // A page may forbid the patch (a frozen history): then pages inside it go uncounted.
-  for (const name of ['pushState', 'replaceState'] as const) {
-    const original = history[name]
-    history[name] = (...args) => {
-      original.apply(history, args)
-      attempt(() => moved(name > 'r'))
+  else
+    for (const name of ['pushState', 'replaceState'] as const) {
+      const original = history[name]
+      history[name] = (...args) => {
+        original.apply(history, args)
+        attempt(() => moved(name > 'r'))
+      }
     }
-  }
 }
 
 /**
@@ -123,8 +161,8 @@ if (footfall[parked]) footfall[parked]!()
 else {
   footfall.on = 1
   footfall[parked] = listen
-  // A prerendered page that is never shown has no visitor.
+  // A prerendered page that is never shown has no visitor, nor has a hidden frame.
   if (document.prerendering === true)
-    addEventListener('prerenderingchange', () => attempt(begin), true)
-  else begin()
+    window.addEventListener('prerenderingchange', () => attempt(begin), true)
+  else if (window === top || innerWidth > 1) begin()
 }

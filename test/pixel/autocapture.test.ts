@@ -26,7 +26,7 @@ it('what is clicked inside shadow roots is named, and its link and mark are foun
   })
   await pixel.page.click('b')
   const [click] = await pixel.events('click', 1)
-  expect(click).toMatchObject({ elementIdentifier: '[data-testid=icon]' })
+  expect(click).toMatchObject({ elementIdentifier: 'html>body>a' })
   const [download] = await pixel.events('download', 1)
   expect(download).toMatchObject({ filename: 'guide.pdf' })
   const [custom] = await pixel.events('custom', 1)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, it, vi } from 'vitest'
-import { usePixel } from './harness.ts'
+import { loadCapture, usePixel } from './harness.ts'
 import { pixelId } from './receiver.ts'
 
 const pixel = usePixel()
@@ -80,6 +80,7 @@ it('players of YouTube tell what they play; one that may not speak stays alone',
       <iframe src="https://www.youtube.com/embed/silent"></iframe>`,
   })
   await pixel.page.waitForFunction('footfall.on')
+  await loadCapture(pixel.page)
   await loadChunk('embeds')
   const videos = await pixel.events('video', 7)
   expect(told(videos)).toEqual(['play', 25, 50, 'pause', 'play', 75, 'ended'])
@@ -96,6 +97,7 @@ it('players of Vimeo, those that come later too', async () => {
   )
   await pixel.visit()
   await pixel.page.waitForFunction('footfall.on')
+  await loadCapture(pixel.page)
   await loadChunk('embeds')
   await pixel.page.evaluate(`
     const frame = document.createElement('iframe')

@@ -117,3 +117,13 @@ export function usePixel() {
     },
   }
 }
+
+/** Waits until the code for copies, videos and scrolling has come, which the first of them loads. */
+export async function loadCapture(page: Page): Promise<void> {
+  await page.waitForFunction('window.footfall?.on')
+  await page.evaluate(`document.body.dispatchEvent(new Event('copy'))`)
+  await page.waitForFunction(
+    `performance.getEntriesByType('resource').some(({ name }) => /capture/.test(name))`,
+  )
+  await page.waitForTimeout(300)
+}

@@ -2,20 +2,34 @@ import { type Field, fieldNamed } from '../../../schemas/fields.ts'
 import type { Filter } from './filter/filter.ts'
 import { sessionFieldSql } from './filter/filterSql.ts'
 import { moreOf, outsideReferrer } from './sessionSplit.ts'
-import { clickIdSources, namesOfKind, sourceNames } from './trafficSources.ts'
+import {
+  clickIdSources,
+  kindsBySource,
+  paidSources,
+  type SiteKind,
+  sourceNames,
+} from './trafficSources.ts'
 
-/** Channels by the rules of Google Analytics 4's default channel group, in the order of evaluation. */
+/** Channels of Google Analytics 4's default channel group, and AI assistants, in the order of evaluation. */
 const channels = [
   'Direct',
+  'Cross-network',
+  'Paid shopping',
   'Paid search',
   'Paid social',
+  'Paid video',
   'Display',
   'Paid other',
   'AI assistants',
+  'Organic shopping',
   'Organic social',
+  'Organic video',
   'Organic search',
   'Email',
   'Affiliates',
+  'Audio',
+  'SMS',
+  'Mobile push notifications',
   'Referral',
   'Unassigned',
 ] as const
@@ -151,14 +165,21 @@ const list = (texts: readonly string[]) => `[${texts.map(literal).join(', ')}]`
 const lookUp = (sql: string, pairs: readonly (readonly [string, string])[], fallback: string) =>
   `transform(${sql}, ${list(pairs.map(([from]) => from))}, ${list(pairs.map(([, to]) => to))}, ${fallback})`
 
+/** Parts of a host before the name of the site: a country, a language, or the kind of device. */
+const hostPrefix =
+  '^(?:(?:www|m|mobile|wap|search|r|websearch|images?|lite|html|start|safe|lens|news|ntp|malaysia|espanol|[a-z]{2}(?:-[a-z]{2})?)\\\\.)+'
+const brandHost = '^([a-z]+)\\\\.(?:com|net|[a-z]{2}|com?\\\\.[a-z]{2})$'
+
 /** Returns SQL of the name of a host, or of a value of utm_source; without a name the text itself. */
 function named(text: string): string {
-  const brand = lookUp('firstSignificantSubdomain(lower(text))', sourceNames.brands, "''")
+  const hosts = [...sourceNames.hosts, ...sourceNames.aliases]
+  const site = `replaceRegexpOne(lower(text), '${hostPrefix}', '')`
+  const brand = lookUp(`extract(${site}, '${brandHost}')`, sourceNames.brands, "''")
   const domain = lookUp('cutToFirstSignificantSubdomain(lower(text))', sourceNames.domains, brand)
   const name = lookUp(
     'lower(text)',
-    [...sourceNames.hosts, ...sourceNames.aliases],
-    `if(position(text, '.') > 0, ${domain}, '')`,
+    hosts,
+    `if(position(text, '.') > 0, ${lookUp(site, sourceNames.hosts, domain)}, '')`,
   )
   return `arrayMap(text -> ifNull(nullIf(${name}, ''), replaceRegexpOne(text, '^www\\\\.', '')), [${text}])[1]`
 }
@@ -178,31 +199,48 @@ const originSql = (first: First): string =>
     ${clickName(first)} != '', ${clickName(first)}, ${text(first('referrer_host'))})`)
 
 function channelSql(first: First): string {
-  const source = originSql(first)
-  const medium = `multiIf(${text(first('utm_medium'))} != '', lower(${text(first('utm_medium'))}),
-    ${text(first('utm_source'))} = '', ${lookUp(
-      text(first('click_id_type')),
-      clickIdSources.map(({ type, medium: of }) => [type, of]),
-      "''",
-    )}, '')`
-  const isTagged = `(${text(first('utm_source'))} != '' OR ${text(first('utm_medium'))} != '' OR ${text(first('utm_campaign'))} != '' OR ${text(first('click_id_type'))} != '')`
-  const isOf = (kind: Parameters<typeof namesOfKind>[0]) =>
-    `source IN (${namesOfKind(kind).map(literal).join(', ')})`
+  const value = (column: string) => `lower(${text(first(column))})`
+  const [utmSource, utmMedium] = [value('utm_source'), value('utm_medium')]
+  const clickMedium = lookUp(
+    text(first('click_id_type')),
+    clickIdSources.map(({ type, medium: of }) => [type, of]),
+    "''",
+  )
+  // A paid click stays paid if the link names its source. Unpaid links have click ids, too.
+  const medium = `multiIf(${utmMedium} != '', ${utmMedium},
+    ${utmSource} IN (${paidSources.map(literal).join(', ')}), 'cpc',
+    ${utmSource} = '' OR ${clickMedium} IN ('cpc', 'display'), ${clickMedium}, '')`
+  const isTagged = `(${utmSource} != '' OR ${utmMedium} != '' OR ${value('utm_campaign')} != '' OR ${value('click_id_type')} != '')`
+  const kindOf = lookUp('lower(source)', kindsBySource, "''")
+  const isOf = (kind: SiteKind) => `kind = ${literal(kind)}`
   const hasMedium = (...mediums: string[]) => `medium IN (${mediums.map(literal).join(', ')})`
   const isPaid = "match(medium, '^(.*cp.*|ppc|retargeting|paid.*)$')"
+  const isShop = `(${isOf('shopping')} OR match(campaign, '^(.*(([^a-df-z]|^)shop|shopping).*)$'))`
+  const isReferral = hasMedium('referral', 'app', 'link')
+  const emails = ['email', 'e-mail', 'e_mail', 'e mail']
   const rules: Record<Exclude<(typeof channels)[number], 'Unassigned'>, string> = {
     Direct: "source = '' AND NOT tagged",
+    'Cross-network': "position(campaign, 'cross-network') > 0",
+    'Paid shopping': `${isShop} AND ${isPaid}`,
     'Paid search': `${isOf('search')} AND ${isPaid}`,
     'Paid social': `${isOf('social')} AND ${isPaid}`,
+    'Paid video': `${isOf('video')} AND ${isPaid}`,
     Display: hasMedium('display', 'banner', 'expandable', 'interstitial', 'cpm'),
     'Paid other': isPaid,
     'AI assistants': isOf('ai'),
+    'Organic shopping': isShop,
     'Organic social': `${isOf('social')} OR ${hasMedium('social', 'social-network', 'social-media', 'sm', 'social network', 'social media')}`,
+    'Organic video': `${isOf('video')} OR position(medium, 'video') > 0`,
     'Organic search': `${isOf('search')} OR medium = 'organic'`,
-    Email: `${isOf('email')} OR ${hasMedium('email', 'e-mail', 'e_mail', 'e mail')}`,
+    Email: `${isOf('email')} AND NOT ${isReferral} OR ${hasMedium(...emails)}`,
     Affiliates: "medium = 'affiliate'",
-    Referral: `${hasMedium('referral', 'app', 'link')} OR NOT tagged`,
+    Audio: "medium = 'audio'",
+    SMS: "lower(source) = 'sms' OR medium = 'sms'",
+    'Mobile push notifications':
+      "endsWith(medium, 'push') OR match(medium, 'mobile|notification') OR lower(source) = 'firebase'",
+    Referral: `${isReferral} OR NOT tagged`,
   }
   const decided = Object.entries(rules).map(([channel, rule]) => `${rule}, ${literal(channel)}`)
-  return `arrayMap((source, medium, tagged) -> multiIf(${decided.join(',\n    ')}, 'Unassigned'), [${source}], [${medium}], [${isTagged}])[1]`
+  return `arrayMap((source, medium, campaign, tagged) -> arrayMap(kind -> multiIf(${decided.join(',\n    ')}, 'Unassigned'), [${kindOf}])[1],
+    [${originSql(first)}], [${medium}], [${value('utm_campaign')}], [${isTagged}])[1]`
 }

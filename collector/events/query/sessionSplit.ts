@@ -12,6 +12,8 @@
  * does not matter, and the last campaign and referrer are those since the last of these midnights.
  */
 
+import { transit } from './trafficSources.ts'
+
 export const restMs = 30 * 60_000
 const dayMs = 86_400_000
 
@@ -32,8 +34,12 @@ const campaignColumns = ['utm_source', 'utm_medium', 'utm_campaign', 'click_id_t
 /** SQL over rows of events: the number of the campaign, 0 without. */
 export const campaign = `if(coalesce(${campaignColumns.join(', ')}) IS NULL, 0,
   toUInt32(bitOr(cityHash64(${campaignColumns.map((name) => `ifNull(${name}, '')`).join(', ')}), 1)))`
-/** SQL over rows of events: the number of the outside referrer, 0 without. */
-export const referrer = `if(isNull(${outsideReferrer} AS _outside), 0, toUInt32(bitOr(cityHash64(assumeNotNull(_outside)), 1)))`
+const quoted = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(', ')
+
+/** SQL over rows of events: the number of the outside referrer, 0 without, and for pages of a sign-in or a payment. */
+export const referrer = `if(isNull(${outsideReferrer} AS _outside)
+  OR assumeNotNull(_outside) IN (${quoted(transit.hosts)})
+  OR cutToFirstSignificantSubdomain(assumeNotNull(_outside)) IN (${quoted(transit.domains)}), 0, toUInt32(bitOr(cityHash64(assumeNotNull(_outside)), 1)))`
 
 /**
  * Returns SQL of an event in sessions. It is a tuple of its time, whether it has neither campaign nor outside

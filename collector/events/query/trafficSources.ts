@@ -1,22 +1,26 @@
 /**
- * Names of traffic sources and the kind of each site, after the categories that Google publishes for the default channel
- * group of Analytics 4. Webmail and AI assistants are added.
+ * Names of traffic sources and the kind of each site: Google's published list of Analytics 4
+ * (schemas/lists/sourceCategories.json), with webmail and AI assistants added.
  * After a change, raise `version` in analytics/rollup/runs.ts, so that days are counted again.
  */
+import categoryList from '../../../schemas/lists/sourceCategories.json' with { type: 'json' }
+import transitList from '../../../schemas/lists/transitHosts.json' with { type: 'json' }
 
-export type SiteKind = 'search' | 'social' | 'email' | 'ai'
+export type SiteKind = 'search' | 'shopping' | 'social' | 'video' | 'email' | 'ai'
 
 interface Site {
   readonly name: string
   readonly kind: SiteKind
-  /** Complete hosts, which rank above domains. */
+  /** Hosts of the site, also after `www.`, `m.`, or a country: `docs.google.com` is not the search engine. */
   readonly hosts?: readonly string[]
   /** Registrable domains whose hosts all belong to the site. */
   readonly domains?: readonly string[]
-  /** The part before the public suffix, for sites with domains in many countries. */
+  /** The name before a top-level domain, for sites with domains in many countries. */
   readonly brands?: readonly string[]
   /** Further values of utm_source. */
   readonly aliases?: readonly string[]
+  /** Values of utm_source that say that the click was paid. */
+  readonly ads?: readonly string[]
 }
 
 const site = (kind: SiteKind, name: string, where: Omit<Site, 'name' | 'kind'>): Site => ({
@@ -28,53 +32,108 @@ const site = (kind: SiteKind, name: string, where: Omit<Site, 'name' | 'kind'>):
 const sites: readonly Site[] = [
   site('search', 'Google', {
     brands: ['google'],
-    aliases: ['google', 'adwords', 'googleads', 'google-ads'],
+    aliases: ['google'],
+    ads: ['adwords', 'googleads', 'google-ads', 'google_ads', 'google ads', 'googleadwords'],
     hosts: ['com.google.android.googlequicksearchbox'],
   }),
-  site('search', 'Bing', { domains: ['bing.com'], aliases: ['bing', 'bingads', 'microsoft-ads'] }),
-  site('search', 'DuckDuckGo', { domains: ['duckduckgo.com'], aliases: ['duckduckgo', 'ddg'] }),
+  site('search', 'Bing', {
+    hosts: ['bing.com'],
+    aliases: ['bing'],
+    ads: [
+      'bingads',
+      'bing-ads',
+      'bing_ads',
+      'bing ads',
+      'microsoftads',
+      'microsoft-ads',
+      'microsoft_ads',
+    ],
+  }),
+  site('search', 'DuckDuckGo', { hosts: ['duckduckgo.com'], aliases: ['duckduckgo', 'ddg'] }),
   site('search', 'Yahoo', { brands: ['yahoo'], aliases: ['yahoo'] }),
-  site('search', 'Yandex', { brands: ['yandex'], domains: ['ya.ru'], aliases: ['yandex'] }),
-  site('search', 'Baidu', { domains: ['baidu.com'], aliases: ['baidu'] }),
-  site('search', 'Ecosia', { domains: ['ecosia.org'], aliases: ['ecosia', 'ecosia.org'] }),
-  site('search', 'Qwant', { domains: ['qwant.com'], aliases: ['qwant'] }),
-  site('search', 'Startpage', { domains: ['startpage.com'], aliases: ['startpage'] }),
+  site('search', 'Yandex', {
+    brands: ['yandex'],
+    hosts: ['ya.ru'],
+    aliases: ['yandex'],
+    ads: ['yandex.direct', 'yandexdirect', 'yandex_direct', 'yandex-direct'],
+  }),
+  site('search', 'Baidu', { hosts: ['baidu.com'], aliases: ['baidu'] }),
+  site('search', 'Ecosia', { hosts: ['ecosia.org'], aliases: ['ecosia', 'ecosia.org'] }),
+  site('search', 'Qwant', { hosts: ['qwant.com'], aliases: ['qwant'] }),
+  site('search', 'Startpage', { hosts: ['startpage.com'], aliases: ['startpage'] }),
   site('search', 'Brave Search', { hosts: ['search.brave.com'], aliases: ['brave'] }),
-  site('search', 'Kagi', { domains: ['kagi.com'], aliases: ['kagi'] }),
-  site('search', 'Naver', { domains: ['naver.com'], aliases: ['naver'] }),
-  site('search', 'Daum', { domains: ['daum.net'], aliases: ['daum'] }),
-  site('search', 'Seznam', { domains: ['seznam.cz'], aliases: ['seznam'] }),
-  site('search', 'Sogou', { domains: ['sogou.com'], aliases: ['sogou'] }),
-  site('search', '360 Search', { domains: ['so.com'] }),
-  site('search', 'Mojeek', { domains: ['mojeek.com'] }),
-  site('search', 'Swisscows', { domains: ['swisscows.com'] }),
-  site('search', 'AOL', { domains: ['aol.com'], aliases: ['aol'] }),
-  site('search', 'Ask', { domains: ['ask.com'], aliases: ['ask'] }),
-  site('search', 'MSN', { domains: ['msn.com'], aliases: ['msn'] }),
-  site('search', 'Petal Search', { domains: ['petalsearch.com'] }),
+  site('search', 'Kagi', { hosts: ['kagi.com'], aliases: ['kagi'] }),
+  site('search', 'Naver', { hosts: ['naver.com'], aliases: ['naver'] }),
+  site('search', 'Daum', { hosts: ['daum.net'], aliases: ['daum'] }),
+  site('search', 'Seznam', { hosts: ['seznam.cz'], aliases: ['seznam'] }),
+  site('search', 'Sogou', { hosts: ['sogou.com'], aliases: ['sogou'] }),
+  site('search', '360 Search', { hosts: ['so.com'] }),
+  site('search', 'Mojeek', { hosts: ['mojeek.com'] }),
+  site('search', 'Swisscows', { hosts: ['swisscows.com'] }),
+  site('search', 'AOL', { hosts: ['aol.com'], aliases: ['aol'] }),
+  site('search', 'Ask', { hosts: ['ask.com'], aliases: ['ask'] }),
+  site('search', 'MSN', { hosts: ['msn.com'], aliases: ['msn'] }),
+  site('search', 'Petal Search', { hosts: ['petalsearch.com'] }),
   site('social', 'Facebook', {
     domains: ['facebook.com', 'fb.com', 'fb.me', 'messenger.com'],
-    aliases: ['facebook', 'fb', 'meta', 'facebookads'],
+    aliases: ['facebook', 'fb', 'meta'],
+    ads: [
+      'facebookads',
+      'facebook-ads',
+      'facebook_ads',
+      'fbads',
+      'fb-ads',
+      'fb_ads',
+      'metaads',
+      'meta-ads',
+      'meta_ads',
+    ],
   }),
-  site('social', 'Instagram', { domains: ['instagram.com'], aliases: ['instagram', 'ig'] }),
+  site('social', 'Instagram', {
+    domains: ['instagram.com'],
+    aliases: ['instagram', 'ig'],
+    ads: ['instagramads', 'instagram-ads', 'instagram_ads', 'igads', 'ig-ads', 'ig_ads'],
+  }),
   site('social', 'Threads', { domains: ['threads.net', 'threads.com'], aliases: ['threads'] }),
   site('social', 'WhatsApp', { domains: ['whatsapp.com', 'wa.me'], aliases: ['whatsapp'] }),
-  site('social', 'X', { domains: ['x.com', 'twitter.com', 't.co'], aliases: ['x', 'twitter'] }),
+  site('social', 'X', {
+    domains: ['x.com', 'twitter.com', 't.co'],
+    aliases: ['x', 'twitter'],
+    ads: ['twitterads', 'twitter-ads', 'twitter_ads', 'x-ads', 'x_ads'],
+  }),
   site('social', 'LinkedIn', {
     domains: ['linkedin.com', 'lnkd.in'],
     aliases: ['linkedin'],
+    ads: ['linkedinads', 'linkedin-ads', 'linkedin_ads'],
     hosts: ['com.linkedin.android'],
   }),
-  site('social', 'YouTube', { domains: ['youtube.com', 'youtu.be'], aliases: ['youtube'] }),
-  site('social', 'Vimeo', { domains: ['vimeo.com'], aliases: ['vimeo'] }),
-  site('social', 'TikTok', { domains: ['tiktok.com'], aliases: ['tiktok'] }),
-  site('social', 'Reddit', { domains: ['reddit.com', 'redd.it'], aliases: ['reddit'] }),
+  site('video', 'YouTube', {
+    domains: ['youtube.com', 'youtu.be'],
+    aliases: ['youtube', 'yt'],
+    ads: ['youtubeads', 'youtube-ads', 'youtube_ads', 'ytads'],
+  }),
+  site('video', 'Vimeo', { domains: ['vimeo.com'], aliases: ['vimeo'] }),
+  site('social', 'TikTok', {
+    domains: ['tiktok.com'],
+    aliases: ['tiktok'],
+    ads: ['tiktokads', 'tiktok-ads', 'tiktok_ads'],
+  }),
+  site('social', 'Reddit', {
+    domains: ['reddit.com', 'redd.it'],
+    aliases: ['reddit'],
+    ads: ['redditads', 'reddit-ads', 'reddit_ads'],
+  }),
   site('social', 'Pinterest', {
     brands: ['pinterest'],
     domains: ['pin.it'],
     aliases: ['pinterest'],
+    ads: ['pinterestads', 'pinterest-ads', 'pinterest_ads'],
   }),
-  site('social', 'Snapchat', { domains: ['snapchat.com'], aliases: ['snapchat'] }),
+  site('social', 'Snapchat', {
+    domains: ['snapchat.com'],
+    aliases: ['snapchat'],
+    ads: ['snapchatads', 'snapchat-ads', 'snapchat_ads', 'snap-ads'],
+  }),
   site('social', 'Bluesky', { domains: ['bsky.app'], aliases: ['bluesky', 'bsky'] }),
   site('social', 'Mastodon', {
     domains: ['mastodon.social', 'joinmastodon.org'],
@@ -94,8 +153,25 @@ const sites: readonly Site[] = [
   site('social', 'Weibo', { domains: ['weibo.com', 'weibo.cn'], aliases: ['weibo'] }),
   site('social', 'WeChat', { domains: ['wechat.com'], aliases: ['wechat'] }),
   site('social', 'XING', { domains: ['xing.com'], aliases: ['xing'] }),
-  site('social', 'Twitch', { domains: ['twitch.tv'], aliases: ['twitch'] }),
+  site('video', 'Twitch', { domains: ['twitch.tv'], aliases: ['twitch'] }),
   site('social', 'Line', { domains: ['line.me'], aliases: ['line'] }),
+  site('video', 'Dailymotion', { domains: ['dailymotion.com'], aliases: ['dailymotion'] }),
+  site('video', 'Netflix', { domains: ['netflix.com'], aliases: ['netflix'] }),
+  site('shopping', 'Google Shopping', {
+    hosts: ['shopping.google.com'],
+    aliases: ['google shopping', 'googleshopping', 'google_shopping', 'google-shopping'],
+  }),
+  site('shopping', 'Amazon', {
+    brands: ['amazon'],
+    aliases: ['amazon'],
+    ads: ['amazonads', 'amazon-ads', 'amazon_ads'],
+  }),
+  site('shopping', 'eBay', { brands: ['ebay'], aliases: ['ebay'] }),
+  site('shopping', 'Etsy', { hosts: ['etsy.com'], aliases: ['etsy'] }),
+  site('shopping', 'Alibaba', { hosts: ['alibaba.com'], aliases: ['alibaba'] }),
+  site('shopping', 'Walmart', { hosts: ['walmart.com', 'walmart.ca'], aliases: ['walmart'] }),
+  site('shopping', 'Mercado Libre', { brands: ['mercadolibre'], aliases: ['mercadolibre'] }),
+  site('shopping', 'Shopify', { hosts: ['shopify.com'], aliases: ['shopify'] }),
   site('email', 'Gmail', {
     hosts: ['mail.google.com', 'com.google.android.gm'],
     aliases: ['gmail'],
@@ -113,37 +189,68 @@ const sites: readonly Site[] = [
   site('email', 'Newsletter', {
     aliases: ['newsletter', 'email', 'e-mail', 'e_mail', 'e mail', 'mail'],
   }),
-  site('ai', 'ChatGPT', { domains: ['chatgpt.com', 'openai.com'], aliases: ['chatgpt', 'openai'] }),
-  site('ai', 'Claude', { domains: ['claude.ai'], aliases: ['claude'] }),
+  site('ai', 'ChatGPT', {
+    hosts: ['chatgpt.com', 'chat.openai.com'],
+    aliases: ['chatgpt', 'openai'],
+  }),
+  site('ai', 'Claude', { hosts: ['claude.ai'], aliases: ['claude'] }),
   site('ai', 'Gemini', { hosts: ['gemini.google.com', 'bard.google.com'], aliases: ['gemini'] }),
   site('ai', 'Microsoft Copilot', {
     hosts: ['copilot.microsoft.com', 'copilot.cloud.microsoft'],
     aliases: ['copilot'],
   }),
-  site('ai', 'Perplexity', { domains: ['perplexity.ai'], aliases: ['perplexity'] }),
-  site('ai', 'DeepSeek', { domains: ['deepseek.com'], aliases: ['deepseek'] }),
+  site('ai', 'Perplexity', { hosts: ['perplexity.ai'], aliases: ['perplexity'] }),
+  site('ai', 'DeepSeek', { hosts: ['deepseek.com'], aliases: ['deepseek'] }),
   site('ai', 'Mistral', { hosts: ['chat.mistral.ai'], aliases: ['mistral'] }),
-  site('ai', 'Grok', { domains: ['grok.com'], aliases: ['grok'] }),
-  site('ai', 'Meta AI', { domains: ['meta.ai'] }),
-  site('ai', 'You.com', { domains: ['you.com'] }),
-  site('ai', 'Phind', { domains: ['phind.com'] }),
-  site('ai', 'Poe', { domains: ['poe.com'] }),
+  site('ai', 'Grok', { hosts: ['grok.com'], aliases: ['grok'] }),
+  site('ai', 'Meta AI', { hosts: ['meta.ai'] }),
+  site('ai', 'You.com', { hosts: ['you.com'] }),
+  site('ai', 'Phind', { hosts: ['phind.com'] }),
+  site('ai', 'Poe', { hosts: ['poe.com'] }),
 ]
 
-const namesBy = (key: 'hosts' | 'domains' | 'brands' | 'aliases'): [string, string][] =>
+const namesBy = (key: 'hosts' | 'domains' | 'brands' | 'aliases' | 'ads'): [string, string][] =>
   sites.flatMap((each) => (each[key] ?? []).map((text): [string, string] => [text, each.name]))
 
-/** Names by complete host, registrable domain, part before the public suffix, and value of utm_source. */
+/** Names by host, registrable domain, brand, and value of utm_source. */
 export const sourceNames = {
   hosts: namesBy('hosts'),
   domains: namesBy('domains'),
   brands: namesBy('brands'),
-  aliases: namesBy('aliases'),
+  aliases: [...namesBy('aliases'), ...namesBy('ads')],
 }
+
+/** Values of utm_source that say that the click was paid. */
+export const paidSources: readonly string[] = namesBy('ads').map(([text]) => text)
+
+/** The name of a source that another product names, such as "Youtube"; without one the text itself. */
+export const sourceNamed = (text: string): string => namesByText.get(text.toLowerCase()) ?? text
+
+const namesByText = new Map([
+  ...(['domains', 'hosts', 'aliases', 'ads'] as const).flatMap(namesBy),
+  ...sites.map(({ name }): [string, string] => [name.toLowerCase(), name]),
+])
 
 /** The names of the sites of a kind. */
 export const namesOfKind = (kind: SiteKind): string[] =>
   sites.filter((each) => each.kind === kind).map(({ name }) => name)
+
+/** The kind of each source by its name, in lower case: of the sites above, and of Google's list. */
+export const kindsBySource: readonly (readonly [source: string, kind: SiteKind])[] = [
+  ...new Map([
+    ...Object.entries(categoryList.categories).flatMap(([kind, sources]) =>
+      sources.map((source): [string, SiteKind] => [source.replace(/^www\./, ''), kind as SiteKind]),
+    ),
+    ...sites.map(({ name, kind }): [string, SiteKind] => [name.toLowerCase(), kind]),
+  ]),
+]
+
+/**
+ * Hosts of sign-in and payment pages, and domains with such hosts only. A visitor who comes back from one continues the
+ * visit.
+ */
+export const transit: { readonly hosts: readonly string[]; readonly domains: readonly string[] } =
+  transitList
 
 /** The advertisers of click ids, and whether their clicks are paid. */
 export const clickIdSources: readonly { type: string; name: string; medium: string }[] = [

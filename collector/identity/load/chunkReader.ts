@@ -7,7 +7,7 @@ export interface Chunk {
   readonly bytes: Buffer
   /** Number of lines of the file before the chunk. */
   readonly lines: number
-  /** Whether the file ends within a quoted text of this chunk. */
+  /** Whether the file ends within a record of this chunk: a quoted text, or a value of JSON. */
   readonly isTorn: boolean
   /** The end of the chunk: bytes (unpacked) and lines from the file's beginning. */
   readonly end: { readonly bytes: number; readonly lines: number }
@@ -24,24 +24,39 @@ export interface Records {
   chunks: AsyncGenerator<Chunk>
 }
 
-/** Reads a file's records from the end of an earlier read. Throws StartError. */
+/**
+ * Reads a file's records from the end of an earlier read. Throws StartError. With `onEarlyEnd`, an archive that ends
+ * early has the complete records before its end.
+ */
 export async function openChunkReader(
   source: Source,
   from: { bytes: number; lines: number },
   chunkBytes = chunkBytesDefault,
+  onEarlyEnd?: () => void,
 ): Promise<Records> {
-  const parts = withoutByteOrderMark(source.read())
+  let endsEarly = false
+  const note = () => {
+    endsEarly = true
+    onEarlyEnd!()
+  }
+  const isCutOff = () => endsEarly
+  const parts = withoutByteOrderMark(source.read(onEarlyEnd && note))
   if (source.format === 'parquet') return { header: null, chunks: oneChunk(source, parts) }
   if (source.format === 'ndjson')
     return {
       header: null,
-      chunks: cut(source, parts, { begin: { bytes: 0, lines: 0 }, from, chunkBytes }),
+      chunks: cut(source, parts, { begin: { bytes: 0, lines: 0 }, from, chunkBytes, isCutOff }),
     }
   const { header, rest } = await takeHeader(source, parts)
   const begin = { bytes: header.length, lines: countLines(header) }
   return {
     header,
-    chunks: cut(source, rest, { begin, from: from.bytes === 0 ? begin : from, chunkBytes }),
+    chunks: cut(source, rest, {
+      begin,
+      from: from.bytes === 0 ? begin : from,
+      chunkBytes,
+      isCutOff,
+    }),
   }
 }
 
@@ -75,12 +90,14 @@ interface Cut {
   readonly begin: { readonly bytes: number; readonly lines: number }
   readonly from: { readonly bytes: number; readonly lines: number }
   readonly chunkBytes: number
+  /** Whether the read bytes end within a record, because the archive ended early. */
+  isCutOff(): boolean
 }
 
 async function* cut(
   source: Source,
   parts: AsyncGenerator<Buffer>,
-  { begin, from, chunkBytes }: Cut,
+  { begin, from, chunkBytes, isCutOff }: Cut,
 ): AsyncGenerator<Chunk> {
   let toSkip = from.bytes - begin.bytes
   let { bytes: at, lines } = from
@@ -111,10 +128,22 @@ async function* cut(
   }
   if (length > 0) {
     const bytes = Buffer.concat(waiting)
-    yield chunkOf(
-      bytes,
-      endOfRecord(bytes, source.format, endOfLastRecord(bytes, source.format)) === openQuote,
-    )
+    const last = endOfLastRecord(bytes, source.format)
+    if (!isCutOff()) yield chunkOf(bytes, isTorn(bytes.subarray(last), source.format))
+    else if (last > 0) yield chunkOf(bytes.subarray(0, last), false)
+  }
+}
+
+/** Whether a file's last bytes, which no line break ends, are not a complete record. */
+function isTorn(bytes: Buffer, format: Source['format']): boolean {
+  if (format === 'csv') return endOfRecord(bytes, format) === openQuote
+  const text = bytes.toString().trim()
+  if (!text.startsWith('{')) return false
+  try {
+    JSON.parse(text)
+    return false
+  } catch {
+    return true
   }
 }
 

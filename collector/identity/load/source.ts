@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
@@ -19,8 +19,11 @@ export interface Source {
   /** The same for the same content; null for standard input, which cannot be read again. */
   readonly identity: string | null
   readonly format: Format
-  /** Reads the unpacked content. Throws StartError for a damaged archive. */
-  read(): AsyncGenerator<Buffer>
+  /**
+   * Reads the unpacked content as UTF-8. Throws StartError for a damaged archive; for one that ends early only without
+   * `onEarlyEnd`, which is then called after the content before that.
+   */
+  read(onEarlyEnd?: () => void): AsyncGenerator<Buffer>
   /** Number of packed bytes that read() has consumed. */
   position(): number
 }
@@ -55,7 +58,7 @@ function sourceOf(facts: Omit<Source, 'read' | 'position'>, open: () => Readable
   return {
     ...facts,
     position: () => position,
-    async *read() {
+    async *read(onEarlyEnd) {
       const packed = open()
       async function* counted(): AsyncGenerator<Buffer> {
         for await (const part of packed as AsyncIterable<Buffer>) {
@@ -64,10 +67,17 @@ function sourceOf(facts: Omit<Source, 'read' | 'position'>, open: () => Readable
         }
       }
       try {
-        yield* unpack(counted())
+        yield* asUtf8(facts, unpack(counted()))
       } catch (error) {
+        if (error instanceof StartError) throw error
         const { code, message } = error as NodeJS.ErrnoException
-        throw new StartError(`${facts.name} cannot be read: ${code ?? message}`)
+        const endsEarly = code === 'Z_BUF_ERROR' || /unexpected EOF/i.test(message)
+        if (endsEarly && onEarlyEnd) return onEarlyEnd()
+        throw new StartError(
+          endsEarly
+            ? `${facts.name} ends early: the archive is not complete. Copy the file again`
+            : `${facts.name} cannot be read: ${code ?? message}`,
+        )
       } finally {
         packed.destroy()
       }
@@ -112,6 +122,46 @@ async function beginningOf(
   return { head, whole: whole() }
 }
 
+/** The first bytes of files that are neither text nor an archive that this module unpacks. */
+const otherFormats: readonly (readonly [begin: string, what: string])[] = [
+  ['PK\x03\x04', 'a ZIP file or an Excel workbook. Unpack it, or save the workbook as CSV'],
+  ['PAR1', 'a Parquet file. Set --format parquet'],
+  ['BZh', 'a bzip2 archive. Unpack it'],
+  ['\xfd7zXZ\0', 'an xz archive. Unpack it'],
+  ["7z\xbc\xaf'\x1c", 'a 7-Zip archive. Unpack it'],
+  ['Rar!', 'a RAR archive. Unpack it'],
+  ['%PDF-', 'a PDF document. Export the data as CSV or JSON'],
+  ['\xd0\xcf\x11\xe0', 'an Excel workbook. Save it as CSV'],
+  ['SQLite format 3\0', 'a SQLite database. Export its tables as CSV'],
+  ['Obj\x01', 'an Avro file. Export the data as NDJSON or Parquet'],
+  ['PGDMP', 'a dump of PostgreSQL. Export the table as CSV with \\copy'],
+]
+
+/** Decodes UTF-16, which Matomo and Excel write, and passes UTF-8 on. Throws StartError for other kinds of files. */
+async function* asUtf8(
+  { name, format }: Pick<Source, 'name' | 'format'>,
+  parts: AsyncGenerator<Buffer>,
+): AsyncGenerator<Buffer> {
+  const { head, whole } = await beginningOf(parts)
+  if (format === 'parquet') return yield* whole
+  const begin = head.toString('latin1')
+  const other = otherFormats.find(([bytes]) => begin.startsWith(bytes))
+  if (other) throw new StartError(`${name} is ${other[1]}`)
+  const encoding = utf16Of(head)
+  if (!encoding) return yield* whole
+  const decoder = new TextDecoder(encoding)
+  for await (const part of whole) yield Buffer.from(decoder.decode(part, { stream: true }))
+  yield Buffer.from(decoder.decode())
+}
+
+/** UTF-16 by its byte order mark, or by the zero byte of a first ASCII character. */
+function utf16Of(head: Buffer): 'utf-16le' | 'utf-16be' | null {
+  const [first, second] = head
+  if ((first === 0xff && second === 0xfe) || (second === 0 && first)) return 'utf-16le'
+  if ((first === 0xfe && second === 0xff) || (first === 0 && second)) return 'utf-16be'
+  return null
+}
+
 /** Node 20 has no support for Zstandard. */
 async function* unpackZstandard(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let unpacked: Uint8Array[] = []
@@ -131,11 +181,15 @@ async function* unpackZstandard(packed: AsyncGenerator<Buffer>): AsyncGenerator<
 
 const identifyingBytes = 65_536
 
-/** Returns a file's size, and its identity: name, size, beginning and end. */
-async function identify(path: string): Promise<{ bytes: number; identity: string }> {
+/** Returns a file's size, and its identity: name, size, beginning and end. A pipe has neither; it is read once. */
+async function identify(path: string): Promise<{ bytes: number | null; identity: string | null }> {
+  // Opening a pipe and closing it would end its writer.
+  const kind = await stat(path)
+  if (kind.isDirectory()) throw new Error('it is a directory. Name the files in it')
+  if (!kind.isFile()) return { bytes: null, identity: null }
   const file = await open(path)
   try {
-    const { size } = await file.stat()
+    const { size } = kind
     const hash = createHash('sha256').update(`${basename(path)}\n${size}\n`)
     for (const from of [0, Math.max(0, size - identifyingBytes)]) {
       const { buffer, bytesRead } = await file.read(

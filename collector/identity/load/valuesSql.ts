@@ -63,13 +63,26 @@ const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').repla
 /** Removes white space at both ends, like trim() in browsers. */
 export const trimmed = (raw: string): string => `trimBoth(${raw}, ' \\t\\n\\r')`
 
+const quotedPattern = (pattern: string): string => `'${pattern.replaceAll('\\', '\\\\')}'`
+const replaceOne = (raw: string, pattern: string, by: string): string =>
+  `replaceRegexpOne(${raw}, ${quotedPattern(pattern)}, '${by}')`
+
+/** SQL of withoutEmailMarkup (platform/normalizedEmail.ts). Most texts have none, and are not changed. */
+function withoutMarkup(raw: string): string {
+  const visible = `replaceRegexpAll(${raw}, ${quotedPattern('[\\p{Cf}\\p{Cc}]')}, '')`
+  const unnamed = replaceOne(visible, '^[^<]*<([^<>@\\s]+@[^<>\\s]+)>\\s*$', '\\\\1')
+  const plain = replaceOne(unnamed, '(?i)^\\s*mailto:([^?]*).*$', '\\\\1')
+  const trimmedText = `replaceRegexpAll(${plain}, ${quotedPattern('^[\\s\\p{Z}]+|[\\s\\p{Z},;]+$')}, '')`
+  return `if(match(${raw}, ${quotedPattern('^[!-+\\--:=?-~]+$')}) AND NOT startsWith(lower(${raw}), 'mailto:'), ${raw}, ${trimmedText})`
+}
+
 /** SQL for the hem of an address and for its validation, by the rules of platform/hem.ts. */
-const hashOfAddress = (address: string): string => `SHA256(lowerUTF8(${trimmed(address)}))`
+const hashOfAddress = (address: string): string => `SHA256(lowerUTF8(${withoutMarkup(address)}))`
 /** Returns SQL of the hem of an address as a number, as stored in columns of hems. */
 export const hemNumberOfAddress = (address: string): string =>
   `reinterpretAsUInt256(${hashOfAddress(address)})`
 export const isAddress = (text: string): string =>
-  `(length(${text}) <= 254 AND match(${text}, '^[^@\\\\s]+@[^@.\\\\s]+([.][^@.\\\\s]+)*$'))`
+  `(length(${withoutMarkup(text)}) <= 254 AND match(${withoutMarkup(text)}, '^[^@<>\\\\s]+@[^@.<>\\\\s]+([.][^@.<>\\\\s]+)+$'))`
 export const isHemText = (text: string): string => `match(lower(${text}), '^[0-9a-f]{64}$')`
 
 /** Returns the hem of a row from its hem or its e-mail address. */

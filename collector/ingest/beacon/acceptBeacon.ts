@@ -14,6 +14,7 @@ import { type Locate, storedIp } from '../normalize/address.ts'
 import { cachedDevice, preferredLanguage, serverDevice } from '../normalize/device.ts'
 import { type BeaconContext, clockCorrectionMs, sharedMembers } from '../normalize/eventRow.ts'
 import type { Person } from '../normalize/normalize.ts'
+import { markedAsSpam, spamIn } from '../normalize/spamReferrers.ts'
 import { eventAgeDaysMax, type Fault } from '../normalize/validateEvent.ts'
 import type { EventLogs } from '../spool/spools.ts'
 import { acceptEvent, dropped, type StepContext } from './acceptEvent.ts'
@@ -133,7 +134,9 @@ function openBeacon(
 ): Beacon {
   const { isVerifiedBackend } = clientInfo
   const namesNoBrowser = isVerifiedBackend && envelope.user_agent === undefined
-  const device = (namesNoBrowser ? serverDevice : cachedDevice)(clientInfo.userAgent)
+  const cached = (namesNoBrowser ? serverDevice : cachedDevice)(clientInfo.userAgent)
+  const spam = spamIn(envelope.events)
+  const device = spam ? { isBot: true, members: markedAsSpam(cached.members, spam) } : cached
   const receivedMillis = deps.logs.events.receive()
   const visitor = visitorOf(
     request,

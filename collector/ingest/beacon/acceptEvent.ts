@@ -234,6 +234,8 @@ type EventData = ValidEvent['event_data']
 function encodeRow(draft: ValidDraft, { sharedColumns }: StepContext): null {
   const { event, source, tsMillis } = draft
   const { referrer } = source
+  // One time in a row: that of our clock, where the sender's is wrong.
+  if (tsMillis !== event.sentMillis) event.event_data.timestamp = new Date(tsMillis).toISOString()
   draft.row = eventRow(
     referrer === undefined ? event : { ...event, referrer },
     sharedColumns,

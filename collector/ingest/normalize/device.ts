@@ -77,17 +77,51 @@ export function readDevice(userAgent: string): Device {
     browser_version: parsed.browser.version ?? null,
     os: parsed.os.name ?? null,
     os_version: parsed.os.version ?? null,
-    device_type: text === '' ? null : (parsed.device.type ?? 'desktop'),
+    device_type: text === '' ? null : deviceTypeOf(text, parsed.device.type),
     is_bot: bot !== null,
     bot_reason: bot,
   }
 }
 
+/** Televisions, set-top boxes and sticks. Most of them call themselves Android or Linux. */
+const television =
+  /\b(?:smart-?tv|hbbtv|google ?tv|android ?tv|apple ?tv|netcast|nettv|opera tv|ce-html|inettv|netrange|web0s|viera|bravia|aquos|dtv\b|roku|crkey|chromecast|tv ?box|set-?top|stb\b|mibox|mitv|mi ?tv|firetv|fire ?tv|aft[a-z0-9]{1,6} build|philipstv|sonydtv|tsbnettv|espial|swisscom|freebox|ott\b|tv(?= |;|\)|\/|-|$)|tv\d|(?:[a-z]{2,12}|4k|uhd)[ _-]?tv(?=[ _;)/-]|$)|[a-z0-9]*atv\d?|hisense|beyondtv|smart_tv|tvos|large screen|maple_?\d|kylo|nexus player|smart ?box|[a-z]* ?shell [a-z]{2}\w+|box(?=[);])|(?:h|x)96|mxq|tanix|evpad|[a-z-]*led\d{2}\w*|\w+_[fu]hd)/i
+/** Phones and tablets whose names say so. */
+const handheld = /\b(?:iphone|ipad|tablet|mobile safari.*wv\)|kaios)\b/i
+
+/** Phones that ua-parser-js does not know. */
+const phone =
+  /\b(?:midp|cldc|wap\d?|j2me|up\.browser|series ?[46]0|symbian(?:os)?|maui|brew|obigo|netfront|teleca|polaris|bada|nokia|mtk|ucweb|opera mini|windows phone)\b/i
+
+function deviceTypeOf(userAgent: string, parsed: string | undefined): string {
+  const isTelevision =
+    parsed !== 'console' && television.test(userAgent) && !handheld.test(userAgent)
+  if (isTelevision) return 'smarttv'
+  return parsed ?? (phone.test(userAgent) ? 'mobile' : 'desktop')
+}
+
+/** The model of an Android device, whose name may be that of a program: "Discovery", "Radar". */
+const androidModel = /(\(Linux;[^()]*?Android[^;()]*)(;[^()]*(?:\([^()]*\)[^()]*)*)\)/i
+/** Words that only programs have, also on devices whose browsers look odd. */
+const programWord = /bot\b|bot[/;) _-]|crawl|spider|https?:\/\/|headless|lighthouse|monitor/i
+
+/** Parts of browsers with a word of programs. */
+const browserWord =
+  /chromeframe\/[\d.]+|sogou(?:mse|mobilebrowser|[ -]?explorer)|qqdownload \d+|javaplatform|applenews|\bnews\/[\d.]+/gi
+
 function botReason(userAgent: string): string | null {
   if (userAgent === '') return 'no user agent'
   if (userAgent.endsWith(checkUserAgent)) return 'test'
-  const match = isbotMatch(userAgent)
-  return match === null ? null : `user agent: ${match}`
+  const match = isbotMatch(
+    userAgent
+      .replace(androidModel, (all, system: string, model: string) =>
+        programWord.test(model) ? all : `${system})`,
+      )
+      .replace(browserWord, ''),
+  )
+  const isOddBrowser = television.test(userAgent) || phone.test(userAgent)
+  if (match === null || (isOddBrowser && !programWord.test(userAgent))) return null
+  return `user agent: ${match}`
 }
 
 /** Longest stored tag; "ca-ES-valencia" has fourteen characters. */

@@ -1,7 +1,7 @@
 import type { PixelSettings } from '../../../schemas/beacon.ts'
 import type { Description } from '../../../schemas/captured.ts'
 import { textLengthMax, urlLengthMax } from '../../../schemas/events/common.ts'
-import { clean, cut, isText, textOf } from './text.ts'
+import { clean, cut, isText, numberOf, textOf } from './text.ts'
 import { type Data, isObject } from './validateEvent.ts'
 
 /** The pixel's replacement for a masked text. */
@@ -31,7 +31,7 @@ export function normalizeClick(data: Data, { text_length_max }: PixelSettings): 
     },
     elementIdentifier: identifierOf(steps),
     elementText: cut(textIn(data, element), text_length_max),
-    coordinates: { x: clientX, y: clientY },
+    coordinates: { x: numberOf(clientX) || 0, y: numberOf(clientY) || 0 },
     ...(link && { link }),
   }
 }

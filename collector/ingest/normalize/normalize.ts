@@ -164,8 +164,8 @@ const click: Make = (data, settings) => ({
   ),
 })
 
-const copy: Make = ({ text, textLength }) => ({
-  copy: { text: cut(text, Number.POSITIVE_INFINITY), textLength },
+const copy: Make = ({ text, textLength }, { text_length_max }) => ({
+  copy: { text: cut(text, text_length_max), textLength },
 })
 
 const judged: Make = (data, settings, type) => ({ custom: judgedFrom(data, settings, type) })
@@ -182,10 +182,11 @@ const makers: Record<Exclude<CapturedType, 'identify'>, Make> = {
     const { title, referrer, sizes, searched, results, properties, replaced, at, ...own } = data
     const [screenWidth, screenHeight, width, height] = Array.isArray(sizes) ? sizes : []
     const view = {
-      title: cut(title, titleLengthMax),
+      // A view is worth more than what its page may hide: title and sizes.
+      title: cut(title, titleLengthMax) ?? '',
       referrer: urlOf(referrer) ?? (referrer || null),
-      screen: { height: screenHeight, width: screenWidth },
-      viewport: { height, width },
+      screen: { height: numberOf(screenHeight) || 0, width: numberOf(screenWidth) || 0 },
+      viewport: { height: numberOf(height) || 0, width: numberOf(width) || 0 },
       ...own,
     }
     // A changed query is not a page view, unless the settings require it.
@@ -236,7 +237,7 @@ function videoFrom(data: Data, steps: Description[], action: string): Data | und
     src: cut(currentSrc, srcLengthMax),
     title: clean(cut(title, titleLengthMax)) || null,
     action: isProgress ? 'progress' : action,
-    position: currentTime,
+    position: numberOf(currentTime) || 0,
     duration,
     // A quarter is reported when playback first passes it.
     percent: isProgress ? Math.floor(percent / 25) * 25 : Math.floor(percent),

@@ -14,7 +14,8 @@ export const numberOf = (value: unknown): number => (typeof value === 'number' ?
  */
 export const cut = (value: unknown, length: number): string | undefined => {
   const text = textOf(value)
-  if (text === undefined || text.length <= length) return text
+  // The pixel may have cut it within a pair, at the same length.
+  if (text === undefined || text.length < length) return text
   const isHalved = /[\ud800-\udbff]/.test(text.charAt(length - 1))
   return text.slice(0, isHalved ? length - 1 : length)
 }

@@ -3,6 +3,7 @@ import { customPropertiesBytesMax } from '../../../schemas/events/custom.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../../schemas/events/index.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { allowedBy } from '../../api/http/faultWords.ts'
+import { dayExists } from '../../platform/days.ts'
 import { unmarkLongIntegers } from './exactNumbers.ts'
 
 /** Maximum age of an event of a sender with an API key, by its own time. It limits the months, and so the partitions, of one insert. */
@@ -47,7 +48,7 @@ export function validateEvent(event: unknown): ValidEvent | Fault {
     return { path, message: isTime ? timestampFault : allowedBy(faults) }
   }
   const sentMillis = Date.parse(event_data.timestamp as string)
-  if (Number.isNaN(sentMillis))
+  if (Number.isNaN(sentMillis) || !dayExists(String(event_data.timestamp).slice(0, 10)))
     return { path: timestampPath, message: 'must be a date that exists' }
   if (event_type === 'custom' && jsonBytes(event_data.properties) > customPropertiesBytesMax) {
     return {

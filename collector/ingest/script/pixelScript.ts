@@ -21,7 +21,15 @@ export interface Script {
 /**
  * Further scripts that pages load: measurements and players if the settings enable them, and the debugger.
  */
-export const chunkNames = ['vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration'] as const
+export const chunkNames = [
+  'capture',
+  'vitals',
+  'embeds',
+  'forms',
+  'identify',
+  'debug',
+  'frustration',
+] as const
 export type ChunkName = (typeof chunkNames)[number]
 
 export interface PixelScripts {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { textLengthMax } from '../../../schemas/events/common.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
+import { dayExists } from '../../platform/days.ts'
 import { hemOf, isEmail } from '../../platform/hem.ts'
 import { secretUuidOf } from '../../platform/uuidOfDigest.ts'
 import type { Pixel } from '../beacon/pixelRegistry.ts'
@@ -112,8 +113,12 @@ function timestampOf({
   sentAtMillis,
 }: Reading): string | undefined {
   const given = originalTimestamp ?? timestamp ?? new Date(sentAtMillis).toISOString()
-  const millis = isText(given) && given.length <= timeCharsMax ? Date.parse(given) : Number.NaN
-  return Number.isNaN(millis) ? undefined : new Date(millis).toISOString()
+  const text = isText(given) && given.length <= timeCharsMax ? given : ''
+  const [day] = /^\d{4}-\d\d-\d\d/.exec(text) ?? []
+  const millis = Date.parse(text)
+  return Number.isNaN(millis) || (day && !dayExists(day))
+    ? undefined
+    : new Date(millis).toISOString()
 }
 
 function faultOf(type: MessageType, { event, properties, traits }: Data): Fault | undefined {

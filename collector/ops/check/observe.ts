@@ -66,7 +66,7 @@ const askTimeoutMs = 5_000
 const scriptPath = /\/p\/([^/.]+)(?:\.[0-9a-f]{16})?\.js$/
 
 /** Additional scripts of the pixel, served next to it. */
-const chunks = ['vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration']
+const chunks = ['capture', 'vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration']
 
 /** Returns the pixel id in the URL of a pixel's script; null for other URLs. */
 export function pixelIdOf(url: string): string | null {

@@ -6,6 +6,7 @@ import { oldestWaitingAt, waitingBytes } from '../../ingest/spool/waiting.ts'
 import { descriptorsMax, lackOfDescriptors } from '../../platform/descriptors.ts'
 import { lacksSecretKey } from '../../platform/secretKey.ts'
 import { readStoreNotes } from '../../platform/stores/storeNotes.ts'
+import { examineLists } from './checkLists.ts'
 import { duration, type Finding, finding, gigabytes } from './finding.ts'
 
 /** A segment is shipped within a second or two. */
@@ -19,6 +20,7 @@ export async function examineMachine(config: Config): Promise<Finding[]> {
     examineDisk(config),
     examineSpool(config),
     examineDeadLetters(config),
+    ...examineLists(),
     ...examineSettings(config),
     ...examineDescriptors(config),
     await examineService(config),

@@ -25,6 +25,8 @@ export interface ChunkOptions extends ColumnOptions {
   readonly stage: string
   /** Maps the records of another product's export; absent for events of Footfall's own fields. */
   readonly rowsOf?: ((record: ProductRecord) => Iterable<ProductRow>) | undefined
+  /** Called for a file that ends within a record or an archive. */
+  onEarlyEnd(): void
 }
 
 /** Reads the rows of a file from a position. Throws StartError for an unreadable file. */
@@ -33,13 +35,16 @@ export async function* chunksOf(
   from: FilePosition,
   options: ChunkOptions,
 ): AsyncGenerator<RowChunk> {
-  const { header, chunks } = await openChunkReader(source, from, chunkBytes)
+  const { header, chunks } = await openChunkReader(source, from, chunkBytes, options.onEarlyEnd)
   if (source.format === 'parquet') {
     for await (const { bytes } of chunks) yield* chunksOfParquet(bytes, from.lines, options)
     return
   }
   const read = readerOf(header, options)
-  for await (const { bytes, lines, end } of chunks) yield { rows: () => read(bytes, lines), end }
+  for await (const { bytes, lines, end, isTorn } of chunks) {
+    if (isTorn) options.onEarlyEnd()
+    yield { rows: () => read(bytes, lines), end }
+  }
 }
 
 function readerOf(header: Buffer | null, options: Pick<ChunkOptions, 'rowsOf'> & ColumnOptions) {

@@ -41,6 +41,8 @@ export type ImportedColumn = (typeof importedColumns)[number]
 
 /** A row of a file, by names of imported columns. CSV values are texts; empty ones are absent. */
 export type ImportedRow = Partial<Record<ImportedColumn, unknown>> & {
+  /** What distinguishes an event without `event_id` in another product. */
+  identity?: readonly unknown[]
   /** `event_data` with its long integers marked (exactNumbers.ts), if it has any. */
   exactData?: unknown
 }

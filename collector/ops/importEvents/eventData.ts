@@ -1,4 +1,7 @@
+import { textLengthMax, urlLengthMax } from '../../../schemas/events/common.ts'
+import { nameCharsMax } from '../../../schemas/events/custom.ts'
 import { markLongIntegers } from '../../ingest/normalize/exactNumbers.ts'
+import { cut } from '../../ingest/normalize/text.ts'
 import { type Fault, isObject } from '../../ingest/normalize/validateEvent.ts'
 import type { ImportedRow } from './columns.ts'
 
@@ -21,16 +24,34 @@ export function dataOfRow(
   const timestamp = millis === null ? undefined : new Date(millis).toISOString()
   if (event_data === undefined) {
     const made = madeData(row)
-    return 'path' in made ? made : { data: { ...made.data, timestamp } }
+    if ('path' in made) return made
+    const data = { ...made.data, timestamp }
+    shorten(data)
+    return { data }
   }
   const isText = typeof event_data === 'string'
   const data = isText ? parsed(event_data) : event_data
   if (!isObject(data)) return notAnObject('event_data')
   const exact = isText ? exactOf(event_data) : row.exactData
   data.timestamp ??= timestamp
+  shorten(data)
   if (!isObject(exact)) return { data }
   exact.timestamp ??= timestamp
+  shorten(exact)
   return { data, exact }
+}
+
+/** The longest texts of the schemas. An event is worth more than the end of its name. */
+const lengths = {
+  name: nameCharsMax,
+  title: textLengthMax,
+  url: urlLengthMax,
+  referrer: urlLengthMax,
+}
+
+function shorten(data: Data): void {
+  for (const [name, length] of Object.entries(lengths))
+    if (typeof data[name] === 'string') data[name] = cut(data[name], length)
 }
 
 function exactOf(text: string): unknown {

@@ -10,10 +10,12 @@ import { openPixelRegistry, type Pixel } from '../../ingest/beacon/pixelRegistry
 import { openLocate } from '../../ingest/normalize/address.ts'
 import { openForShipping } from '../../platform/clickhouse/cluster.ts'
 import { openPostgres } from '../../platform/postgres/pool.ts'
+import { printable } from '../../platform/printable.ts'
 import { StartError } from '../../platform/startError.ts'
 import { withServers } from '../servers.ts'
 import { importedColumns } from './columns.ts'
 import { type Imported, type ImportRequest, importEvents } from './importEvents.ts'
+import type { NotKept } from './notKept.ts'
 import type { Product } from './products/product.ts'
 import { type ProductName, products } from './products/products.ts'
 
@@ -26,7 +28,7 @@ export async function runImportCommand(
   args: readonly string[],
   product?: ProductName,
 ): Promise<void> {
-  const { pixelId, request } = await readRequest(args, product)
+  const { pixelId, fromProjectId, request } = await readRequest(args, product)
   if (request.product && request.isDryRun) console.log(`${formatTerms(request.product)}\n`)
   await withServers(config, async ({ clickhouse: address, postgresUrl: url }) => {
     const pool = openPostgres(url, () => {})
@@ -39,7 +41,11 @@ export async function runImportCommand(
     const locate = openLocate(config.ipDatabase)
     try {
       const pixel = requireActive(pixelId, pixels.get(pixelId))
-      await importWithBar(stores, { pixel, pixels, optOuts, ignoredTraffic, locate }, request)
+      await importWithBar(
+        stores,
+        { pixel, pixels, optOuts, ignoredTraffic, locate, fromProjectId },
+        request,
+      )
     } finally {
       await Promise.all([pixels.close(), optOuts.close(), ignoredTraffic.close()])
       await Promise.all([clickhouse.close(), pool.end()])
@@ -63,10 +69,29 @@ async function importWithBar(
     retry: (error) => console.error(`\nretrying: ${error.message.split('\n')[0]}`),
   }).finally(bar.clear)
   console.log(formatImported(imported, request, (performance.now() - startedAtMs) / 1_000))
+  const { duplicates, endedEarly } = imported
+  requireImported({ stored: imported.imported + duplicates, endedEarly })
+}
+
+/** Throws StartError if a file ended early, or if no row of any file is stored. */
+export function requireImported({
+  stored,
+  endedEarly,
+}: {
+  stored: number
+  endedEarly: readonly string[]
+}): void {
+  const [early] = endedEarly
+  if (early !== undefined)
+    throw new StartError(
+      `${early} ends early: its last record is not complete. Copy or export the file again, and import it again`,
+    )
+  if (stored === 0)
+    throw new StartError('nothing was imported: the files have no row that can be imported')
 }
 
 function formatImported(
-  { imported, duplicates, skipped, isResumed, reasons }: Imported,
+  { imported, duplicates, skipped, isResumed, reasons, notKept }: Imported,
   { isDryRun, reportPath }: ImportRequest,
   seconds: number,
 ): string {
@@ -77,15 +102,27 @@ function formatImported(
       : `${count(imported)} events imported${isResumed ? ', including an earlier run' : ''}, in ${seconds.toFixed(1)} s`,
     `${count(duplicates)} duplicates left out`,
     `${count(skipped)} rows skipped${skipped > 0 ? `, see ${reportPath}` : ''}`,
-    ...[...reasons]
-      .toSorted(([, one], [, other]) => other - one)
+    ...mostFirst(reasons)
       .slice(0, reasonsShown)
-      .map(([reason, rows]) => `  ${count(rows)} × ${reason}`),
+      .map(([reason, rows]) => `  ${count(rows)} × ${printable(reason)}`),
+    ...formatNotKept(notKept),
   ]
   return lines.join('\n')
 }
 
 const reasonsShown = 10
+const fieldsShown = 30
+
+const mostFirst = (counts: ReadonlyMap<string, number>) =>
+  [...counts].toSorted(([, one], [, other]) => other - one)
+
+/** The fields of a product's records that no event has. */
+export function formatNotKept(notKept: NotKept): string[] {
+  if (notKept.size === 0) return []
+  const names = mostFirst(notKept).map(([name]) => printable(name))
+  const more = names.length > fieldsShown ? `, and ${names.length - fieldsShown} more` : ''
+  return [`Fields not kept: ${names.slice(0, fieldsShown).join(', ')}${more}`]
+}
 
 /** The mapping of a product, as two columns. */
 function formatTerms({ name, mapping }: Product): string {
@@ -104,7 +141,7 @@ function requireActive(pixelId: string, pixel: Pixel | undefined): Pixel {
 async function readRequest(
   args: readonly string[],
   productName: ProductName | undefined,
-): Promise<{ pixelId: string; request: ImportRequest }> {
+): Promise<{ pixelId: string; fromProjectId: string | null; request: ImportRequest }> {
   const { values, positionals } = parse(args, productName)
   const [first] = positionals
   if (first === undefined) throw new StartError('name a FILE to import, or - for standard input')
@@ -122,8 +159,14 @@ async function readRequest(
       path === '-' && !product ? openStdin(process.stdin, format) : open(path, format),
     ),
   )
+  const from = values['from-project'] ?? null
+  if (from !== null && !isUuid(from))
+    throw new StartError(
+      '--from-project must be the UUID of the project that the files were exported from',
+    )
   return {
     pixelId,
+    fromProjectId: from?.toLowerCase() ?? null,
     request: {
       sources,
       product,
@@ -140,6 +183,7 @@ const options = {
   format: { type: 'string' },
   map: { type: 'string' },
   'ignore-unknown': { type: 'boolean', default: false },
+  'from-project': { type: 'string' },
   'dry-run': { type: 'boolean', default: false },
   skipped: { type: 'string' },
   site: { type: 'string' },
@@ -149,12 +193,12 @@ const options = {
 function parse(args: readonly string[], product: ProductName | undefined) {
   const { values, positionals } = parseKnown(args)
   const isForeign = product
-    ? values.map !== undefined || values['ignore-unknown']
+    ? values.map !== undefined || values['ignore-unknown'] || values['from-project'] !== undefined
     : values.site !== undefined || values.host !== undefined
   if (isForeign)
     throw new StartError(
       product
-        ? '--map and --ignore-unknown belong to footfall-server events import'
+        ? '--map, --ignore-unknown and --from-project belong to footfall-server events import'
         : '--site and --host belong to footfall-server import',
     )
   return { values, positionals }

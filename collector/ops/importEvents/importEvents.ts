@@ -12,7 +12,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { createSharedClock } from '../../platform/sharedClock.ts'
 import { chunksOf, type FilePosition, type RowChunk } from './chunks.ts'
 import type { ColumnOptions, ImportedRow } from './columns.ts'
-import { type ImportDeps, importedEvent } from './importedEvent.ts'
+import { createCountEqual, type ImportDeps, importedEvent } from './importedEvent.ts'
 import {
   forgetImportState,
   type ImportState,
@@ -20,7 +20,8 @@ import {
   saveImportState,
 } from './importState.ts'
 import { LineBuffer } from './lineBuffer.ts'
-import type { Product, ProductRecord } from './products/product.ts'
+import { createNotKept, type NotKept } from './notKept.ts'
+import { createIds, type Product, type ProductRecord } from './products/product.ts'
 import { type EventChunk, type StoreDeps, storeChunk, storedIds } from './storeChunk.ts'
 
 export interface ImportRequest extends ColumnOptions {
@@ -45,6 +46,10 @@ export interface Imported extends Pick<ImportState, 'imported' | 'duplicates' | 
   readonly isResumed: boolean
   /** The reasons of skipped rows of this run, with the numbers of their rows. */
   readonly reasons: ReadonlyMap<string, number>
+  /** Of the records of this run. */
+  readonly notKept: NotKept
+  /** Files that end within a record or an archive. */
+  readonly endedEarly: readonly string[]
 }
 
 /** The number of rows between two reads of the clock and yields to the event loop. */
@@ -62,7 +67,7 @@ export async function importEvents(
 ): Promise<Imported> {
   const { dataDir } = stores
   const { isDryRun, sources, reportPath, product } = request
-  const importId = idOf(deps, request)
+  const importId = importIdOf(deps, request)
   const unfinished = isDryRun ? null : readImportState(dataDir, importId)
   let state = unfinished ?? newState()
   const report = openRejectedFile(reportPath, state.reportBytes)
@@ -80,6 +85,9 @@ export async function importEvents(
   }
   let isUncertain = unfinished !== null
   const reasons = new Map<string, number>()
+  const notKept = createNotKept(product?.fields ?? [])
+  const idOf = product && createIds(product.name, deps.pixel.eventIdKey)
+  const endedEarly = new Set<string>()
   try {
     for (const [index, source] of sources.entries()) {
       if (index < state.file) continue
@@ -93,7 +101,12 @@ export async function importEvents(
         clickhouse: stores.clickhouse.nodes[0]!,
         stage: `import_${importId}`,
         rowsOf:
-          product && ((record: ProductRecord) => product.rowsOf(record, deps.pixel.eventIdKey)),
+          product &&
+          ((record: ProductRecord) => {
+            notKept.count(record)
+            return product.rowsOf(record, idOf!)
+          }),
+        onEarlyEnd: () => endedEarly.add(source.name),
       }
       const chunks = chunksOf(source, state, options)
       for await (const chunk of ahead(prepare(deps, source, chunks, state))) {
@@ -118,14 +131,20 @@ export async function importEvents(
     leases.close()
   }
   forgetImportState(dataDir, importId)
-  return { ...state, isResumed: unfinished !== null, reasons }
+  return {
+    ...state,
+    isResumed: unfinished !== null,
+    reasons,
+    notKept: notKept.counts,
+    endedEarly: [...endedEarly],
+  }
 }
 
 /** The id of an import, which is the same for the same files and options. */
-function idOf({ pixel }: ImportDeps, request: ImportRequest): string {
+function importIdOf({ pixel, fromProjectId }: ImportDeps, request: ImportRequest): string {
   const { sources, mapping, ignoreUnknown, product } = request
   const files = sources.map(({ identity, format }) => [identity ?? randomUUID(), format])
-  const own = product ? [product.name, ...product.facts] : []
+  const own = product ? [product.name, ...product.facts] : [fromProjectId]
   const facts = [pixel.pixelId, formatMapping(mapping), ignoreUnknown, files, ...own]
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 24)
 }
@@ -173,6 +192,7 @@ async function* prepare(
   for await (const chunk of chunks) {
     const lines = new LineBuffer()
     const ids = new Set<string>()
+    const countEqual = createCountEqual()
     const times: number[] = []
     const skipped: RejectedRow[] = []
     const first = seq + 1
@@ -183,7 +203,7 @@ async function* prepare(
         await nextTurn()
         now = Date.now()
       }
-      const event = 'unreadable' in row ? row : importedEvent(deps, row, now)
+      const event = 'unreadable' in row ? row : importedEvent(deps, row, now, countEqual)
       if ('unreadable' in event) skipped.push({ file, line, reason: event.unreadable })
       else if ('path' in event) {
         const reason = `${event.path.slice(1).replaceAll('/', '.')} ${event.message}`

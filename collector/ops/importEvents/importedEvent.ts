@@ -7,6 +7,8 @@ import type { Pixel, PixelRegistry } from '../../ingest/beacon/pixelRegistry.ts'
 import { type Locate, locationMembers, storedIp } from '../../ingest/normalize/address.ts'
 import { cachedDevice, preferredLanguage } from '../../ingest/normalize/device.ts'
 import { type BeaconContext, sharedMembers } from '../../ingest/normalize/eventRow.ts'
+import { markedAsSpam, spamDomainOf } from '../../ingest/normalize/spamReferrers.ts'
+import { cut } from '../../ingest/normalize/text.ts'
 import type { Fault } from '../../ingest/normalize/validateEvent.ts'
 import { secretUuidOf } from '../../platform/uuidOfDigest.ts'
 import type { ImportedRow } from './columns.ts'
@@ -28,6 +30,20 @@ export interface ImportDeps {
   optOuts: OptOuts
   ignoredTraffic: IgnoredTrafficRegistry
   locate: Locate
+  /** The project whose export the file is, if it is another one. */
+  fromProjectId: string | null
+}
+
+/** Counts equal events of a chunk, so that each has an id of its own, and the same one in each import. */
+export type CountEqual = (eventId: string) => number
+
+export function createCountEqual(): CountEqual {
+  const counts = new Map<string, number>()
+  return (eventId) => {
+    const count = counts.get(eventId) ?? 0
+    counts.set(eventId, count + 1)
+    return count
+  }
 }
 
 /** The maximum age of imported events. One ClickHouse insert supports at most 100 monthly partitions. */
@@ -40,6 +56,7 @@ export function importedEvent(
   deps: ImportDeps,
   row: ImportedRow,
   nowMillis: number,
+  countEqual: CountEqual,
 ): ImportedEvent | Fault {
   const pixel = pixelOf(deps, row)
   if ('path' in pixel) return pixel
@@ -56,8 +73,10 @@ export function importedEvent(
   const ip = row.client_ip ?? null
   if (ip !== null && (typeof ip !== 'string' || isIP(ip) === 0))
     return { path: '/client_ip', message: 'must be an IPv4 or IPv6 address' }
-  const device = deviceOf(row)
-  if ('path' in device) return device
+  const known = deviceOf(row)
+  if ('path' in known) return known
+  const spam = spamDomainOf(made.data.referrer)
+  const device = spam ? { isBot: true, members: markedAsSpam(known.members, spam) } : known
   const refusal = findRefusal(deps, pixel, { cookieId, ip, isBot: device.isBot, data: made.data })
   if (refusal) return refusal
   const place = placeMembers(deps.locate, row, ip)
@@ -73,10 +92,13 @@ export function importedEvent(
     receivedMillis: nowMillis,
     clockCorrectionMs: tsMillis - Date.parse(String(made.data.timestamp)) || 0,
   }
-  return storedEvent(row, made, context, pixel, tsMillis)
+  const ids = row.identity ?? ['content', cookieId, tsMillis, row.event_type, made.data]
+  const event_id = row.event_id ?? derivedId(pixel, ids, countEqual)
+  return storedEvent(event_id, row, made, context, pixel, tsMillis)
 }
 
 function storedEvent(
+  event_id: unknown,
   row: ImportedRow,
   { data, exact }: { data: Data; exact?: Data | undefined },
   context: BeaconContext,
@@ -84,8 +106,6 @@ function storedEvent(
   tsMillis: number,
 ): ImportedEvent | Fault {
   const { event_type } = row
-  const event_id =
-    row.event_id ?? idOfContent(pixel, context.cookieId, [tsMillis, event_type, data])
   let unexpected: unknown
   const parts: StepContext = {
     context,
@@ -125,12 +145,19 @@ function knownIp(ip: string, setting: Pixel['settings']['ip']): string | null {
 }
 
 /** Returns the pixel of a row, which must be active and in the project. */
-function pixelOf({ pixel, pixels }: ImportDeps, row: ImportedRow): Pixel | Fault {
+function pixelOf({ pixel, pixels, fromProjectId }: ImportDeps, row: ImportedRow): Pixel | Fault {
   const { source, project_id, pixel_id } = row
   if (source !== undefined && source !== 'pixel')
     return { path: '/source', message: 'must be pixel: Footfall imports no events of campaigns' }
+  if (fromProjectId !== null)
+    return String(project_id).toLowerCase() === fromProjectId
+      ? pixel
+      : { path: '/project_id', message: `must be ${fromProjectId}, the project of --from-project` }
   if (project_id !== undefined && String(project_id).toLowerCase() !== pixel.projectId)
-    return { path: '/project_id', message: `must be ${pixel.projectId}, the project of --pixel` }
+    return {
+      path: '/project_id',
+      message: `must be ${pixel.projectId}, the project of --pixel. To import the events of another project, name it with --from-project`,
+    }
   if (pixel_id === undefined) return pixel
   const named = pixels.get(String(pixel_id).toLowerCase())
   return named?.projectId === pixel.projectId && named.active
@@ -172,15 +199,14 @@ function deviceOf(row: ImportedRow): { isBot: boolean; members: string } | Fault
       return { path: '/user_agent', message: 'must be a string' }
     return cachedDevice(row.user_agent)
   }
-  for (const column of deviceColumns) if (!isShortText(row[column])) return notShortText(column)
+  for (const column of deviceColumns) if (!isTextOrNull(row[column])) return notText(column)
   const { device_type = null, is_bot = false } = row
   if (device_type !== null && !deviceTypes.includes(device_type as string))
     return { path: '/device_type', message: `must be one of ${deviceTypes.join(', ')}` }
   const isBot = is_bot === true || /^(?:true|1)$/i.test(String(is_bot))
-  const { browser = null, browser_version = null, os = null, os_version = null } = row
-  const bot_reason = row.bot_reason ?? null
-  const device = { user_agent: null, browser, browser_version, os, os_version, device_type }
-  return { isBot, members: JSON.stringify({ ...device, is_bot: isBot, bot_reason }).slice(1, -1) }
+  const texts = deviceColumns.map((column) => [column, shortText(row[column])])
+  const device = { user_agent: null, device_type, is_bot: isBot, ...Object.fromEntries(texts) }
+  return { isBot, members: JSON.stringify(device).slice(1, -1) }
 }
 
 /** Returns the location columns: from the row, or from its IP address. */
@@ -189,27 +215,33 @@ function placeMembers(locate: Locate, row: ImportedRow, ip: string | null): stri
   if (country === null && region === null && city === null) return locate(ip ?? '')
   if (country !== null && !/^[A-Z]{2}$/.test(String(country)))
     return { path: '/country', message: 'must be an ISO 3166-1 alpha-2 code, such as GB' }
-  if (!isShortText(region)) return notShortText('region')
-  if (!isShortText(city)) return notShortText('city')
-  return locationMembers({ country, region, city } as Parameters<typeof locationMembers>[0])
+  if (!isTextOrNull(region)) return notText('region')
+  if (!isTextOrNull(city)) return notText('city')
+  return locationMembers({
+    country: country as string | null,
+    region: shortText(region),
+    city: shortText(city),
+  })
 }
 
-const isShortText = (value: unknown): boolean =>
-  value === undefined ||
-  value === null ||
-  (typeof value === 'string' && value.length <= textCharsMax && value.isWellFormed())
+const isTextOrNull = (value: unknown): boolean =>
+  value === undefined || value === null || typeof value === 'string'
 
-const notShortText = (column: string): Fault => ({
-  path: `/${column}`,
-  message: `must be a string of at most ${textCharsMax} characters`,
-})
+const notText = (column: string): Fault => ({ path: `/${column}`, message: 'must be a string' })
+
+const shortText = (value: unknown): string | null =>
+  cut(value, textCharsMax)?.toWellFormed() ?? null
 
 const languageOf = ({ language }: ImportedRow): string | null =>
   typeof language === 'string' ? preferredLanguage(language) : null
 
-/** Derives the id of an event without one from its content, so that a second import stores nothing. */
-const idOfContent = (
+/** Derives the id of an event without one, so that a second import stores nothing. */
+function derivedId(
   { eventIdKey }: Pixel,
-  cookieId: string,
-  content: [tsMillis: number, type: unknown, data: Data],
-): string => secretUuidOf(eventIdKey, JSON.stringify(['content', cookieId, ...content]))
+  identity: readonly unknown[],
+  countEqual: CountEqual,
+): string {
+  const first = secretUuidOf(eventIdKey, JSON.stringify(identity))
+  const before = countEqual(first)
+  return before === 0 ? first : secretUuidOf(eventIdKey, JSON.stringify([before, ...identity]))
+}

@@ -4,6 +4,7 @@ import { reasons } from '../../audiences/lists/reasons.ts'
 import { countLines } from '../../identity/load/records.ts'
 import { markLongIntegers } from '../../ingest/normalize/exactNumbers.ts'
 import { isObject } from '../../ingest/normalize/validateEvent.ts'
+import { StartError } from '../../platform/startError.ts'
 import {
   type ColumnOptions,
   columnsOfHeader,
@@ -79,7 +80,14 @@ function* jsonRecords(bytes: Buffer, linesBefore: number): Generator<FileRecord<
   }
 }
 
-const namesOf = (header: Buffer): string[] => textsOf(header, 0).texts.map((name) => name ?? '')
+/** Reads a header. Throws StartError for one that is not text in UTF-8. */
+function namesOf(header: Buffer): string[] {
+  if (!isUtf8(header) || header.includes(0))
+    throw new StartError(
+      'the file is not UTF-8 text. Convert it first, for Latin-1 with: iconv -f latin1 -t utf-8',
+    )
+  return textsOf(header, 0).texts.map((name) => name ?? '')
+}
 
 function* csvRecords(
   bytes: Buffer,

@@ -5,6 +5,7 @@ export const importUsage = `footfall-server events import FILE…    files, or s
     --pixel ID                     the pixel of the events; rows may name another pixel of its project
     --format ${formats.join('|')}    the format, if the names of the files do not show it; gzip and Zstandard are detected
     --map column=field,…           columns with other names than the fields
+    --from-project ID              the files are an export of this other project of Footfall
     --ignore-unknown               ignore columns that are no fields
     --dry-run                      check and count the rows, and store nothing
     --skipped FILE                 report of skipped rows with line and reason; default FILE.skipped.ndjson`

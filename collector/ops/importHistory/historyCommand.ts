@@ -6,6 +6,7 @@ import { openFile } from '../../identity/load/source.ts'
 import { openDatabase } from '../../platform/clickhouse/cluster.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
 import { StartError } from '../../platform/startError.ts'
+import { formatNotKept, requireImported } from '../importEvents/importCommand.ts'
 import { withServers } from '../servers.ts'
 import { importHistory } from './importHistory.ts'
 import { tableOf, tables } from './plausible.ts'
@@ -31,7 +32,7 @@ export async function runHistoryCommand(config: Config, args: readonly string[])
     try {
       await requireProject(postgres, project)
       const request = { sources, projectId: project.toLowerCase(), isDryRun, reportPath }
-      const { read, skipped, stored, days } = await importHistory(
+      const { read, skipped, stored, days, notKept, endedEarly } = await importHistory(
         clickhouse,
         request,
         (rows, rejected, bytes) => bar.show({ rows, rejected, bytes }),
@@ -42,8 +43,10 @@ export async function runHistoryCommand(config: Config, args: readonly string[])
         [
           `${count(read)} rows read, ${count(stored)} values of days ${isDryRun ? 'can be imported; nothing was stored' : 'imported'}${period}`,
           `${count(skipped)} rows skipped${skipped > 0 ? `, see ${reportPath}` : ''}`,
+          ...formatNotKept(notKept),
         ].join('\n'),
       )
+      requireImported({ stored, endedEarly })
     } finally {
       await Promise.all([clickhouse.close(), postgres.end()])
     }

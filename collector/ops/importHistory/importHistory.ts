@@ -5,8 +5,9 @@ import { openRejectedFile } from '../../identity/load/rejectedFile.ts'
 import type { Source } from '../../identity/load/source.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { StartError } from '../../platform/startError.ts'
+import { createNotKept, type NotKept } from '../importEvents/notKept.ts'
 import { createProductReader } from '../importEvents/rows.ts'
-import { type DayRow, rowsOfRecord, tableOf } from './plausible.ts'
+import { columnsOf, type DayRow, rowsOfRecord, tableOf } from './plausible.ts'
 
 export interface HistoryRequest {
   readonly sources: readonly Source[]
@@ -23,6 +24,10 @@ export interface ImportedHistory {
   readonly stored: number
   /** Days with figures; null without any. */
   readonly days: { readonly first: string; readonly last: string } | null
+  /** Columns that have values and are not imported. */
+  readonly notKept: NotKept
+  /** Files that end within a record or an archive. */
+  readonly endedEarly: readonly string[]
 }
 
 /** Values of days that a file may have; they are in memory, because rows of a file share days. */
@@ -43,15 +48,22 @@ export async function importHistory(
   const importedAt = new Date().toISOString()
   let [read, skipped, stored, bytesBefore] = [0, 0, 0, 0]
   const dates: string[] = []
+  const notKept = new Map<string, number>()
+  const endedEarly = new Set<string>()
   for (const source of sources) {
     const table = tableOf(source.name)
-    const { header, chunks } = await openChunkReader(source, { bytes: 0, lines: 0 })
+    const note = () => endedEarly.add(source.name)
+    const start = { bytes: 0, lines: 0 }
+    const { header, chunks } = await openChunkReader(source, start, undefined, note)
     const reader = createProductReader(header, (record) => [record])
+    const others = createNotKept(columnsOf(table))
     const sums = new Map<string, DayRow>()
-    for await (const { bytes, lines } of chunks) {
+    for await (const { bytes, lines, isTorn } of chunks) {
+      if (isTorn) note()
       const rejected: Parameters<typeof report.append>[0][number][] = []
       for (const { line, row } of reader(bytes, lines)) {
         read++
+        if (!isReason(row)) others.count(row)
         const rows = isReason(row) ? row.unreadable : rowsOfRecord(table, row)
         if (typeof rows === 'string') rejected.push({ file: source.name, line, reason: rows })
         else for (const one of rows) add(sums, one, source)
@@ -60,6 +72,7 @@ export async function importHistory(
       report.append(rejected)
       show(read, skipped, bytesBefore + source.position())
     }
+    for (const [name, count] of others.counts) notKept.set(name, count + (notKept.get(name) ?? 0))
     bytesBefore += source.bytes ?? 0
     const rows = [...sums.values()]
     dates.push(...periodOf(rows))
@@ -67,7 +80,14 @@ export async function importHistory(
     if (!isDryRun) await store(clickhouse, projectId, importedAt, rows)
   }
   const [first, last] = [dates.toSorted()[0], dates.toSorted().at(-1)]
-  return { read, skipped, stored, days: first && last ? { first, last } : null }
+  return {
+    read,
+    skipped,
+    stored,
+    days: first && last ? { first, last } : null,
+    notKept,
+    endedEarly: [...endedEarly],
+  }
 }
 
 /** The first and the last day of rows. */

@@ -1,5 +1,11 @@
 import { basename } from 'node:path'
+import { direct } from '../../events/query/sessionFields.ts'
+import { sourceNamed } from '../../events/query/trafficSources.ts'
+import { cut } from '../../ingest/normalize/text.ts'
+import { dayExists } from '../../platform/days.ts'
 import { StartError } from '../../platform/startError.ts'
+import { browserOf, chosen, deviceTypeOf, systemOf } from '../importEvents/products/names.ts'
+import { countryOf } from '../importEvents/products/product.ts'
 
 /** Figures of a value of a dimension on a day. An empty dimension has the figures of the complete day. */
 export interface DayRow {
@@ -54,27 +60,27 @@ export function tableOf(path: string): Table {
   )
 }
 
-const devices: Readonly<Record<string, string>> = {
-  Desktop: 'desktop',
-  Laptop: 'desktop',
-  Mobile: 'mobile',
-  Tablet: 'tablet',
-  'Ultra-wide': 'desktop',
-}
-const systems: Readonly<Record<string, string>> = { Mac: 'Mac OS', 'GNU/Linux': 'Linux' }
-const browsers: Readonly<Record<string, string>> = { 'Microsoft Edge': 'Edge' }
-
 /** Footfall's value for one of Plausible's, so that both have the same names. */
 function valueIn(dimension: string, value: string): string {
-  if (dimension === 'device_type') return devices[value] ?? value.toLowerCase()
-  if (dimension === 'os') return systems[value] ?? value
-  if (dimension === 'browser') return browsers[value] ?? value
-  if (dimension === 'source' && value === 'Direct / None') return 'Direct'
-  return value
+  if (dimension === 'device_type') return deviceTypeOf(value) ?? ''
+  if (dimension === 'os') return systemOf(value) ?? ''
+  if (dimension === 'browser') return browserOf(value) ?? ''
+  if (dimension === 'country') return countryOf(value) ?? ''
+  if (dimension !== 'source') return chosen(value) ?? ''
+  if (value === 'Direct / None' || value === '') return direct
+  return sourceNamed(value)
 }
 
-const datePattern = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
 const valueCharsMax = 8_192
+
+/** The columns of a file that Footfall stores. */
+export const columnsOf = ({ columns, visits }: Table): readonly string[] => [
+  'date',
+  'visitors',
+  'pageviews',
+  visits,
+  ...Object.keys(columns),
+]
 
 /** Maps a row of a file, or returns the reason why it is skipped. */
 export function rowsOfRecord(
@@ -82,8 +88,7 @@ export function rowsOfRecord(
   record: Record<string, unknown>,
 ): DayRow[] | string {
   const date = String(record.date ?? '')
-  if (!datePattern.test(date) || Number.isNaN(Date.parse(date)))
-    return 'date must be a day, such as 2023-01-31'
+  if (!dayExists(date)) return 'date must be a day, such as 2023-01-31'
   const numbers = ['visitors', 'pageviews', visits].map((name) => countOf(record[name]))
   const wrong = numbers.indexOf(null)
   if (wrong >= 0)
@@ -92,16 +97,14 @@ export function rowsOfRecord(
   const figures = { date, visitors, page_views, sessions }
   const named = Object.entries(columns)
   if (named.length === 0) return [{ dimension: '', value: '', ...figures }]
-  const rows = named.flatMap(([column, dimension]) => {
-    const value = String(record[column] ?? '')
-    if (value.length > valueCharsMax) return []
-    return value === '' && dimension !== 'source'
-      ? []
-      : [{ dimension, value: valueIn(dimension, value) || 'Direct', ...figures }]
-  })
-  return rows.length > 0
-    ? rows
-    : `${named[0]![0]} must have a value of at most ${valueCharsMax} characters`
+  const rows = named.map(([column, dimension]) => ({
+    dimension,
+    value: valueIn(dimension, cut(record[column] ?? '', valueCharsMax) ?? ''),
+    ...figures,
+  }))
+  // A row without any value is stored without one: it was counted, and its day may have no other.
+  const valued = rows.filter(({ value }) => value !== '')
+  return valued.length > 0 ? valued : rows.slice(0, 1)
 }
 
 /** A number of an export; absent columns are 0. */

@@ -90,6 +90,12 @@ describe('where a visitor is', () => {
   }, 600_000)
 })
 
+test('a referrer of spam is marked as a bot, by the domain that the list has', async () => {
+  const row = await rowOf({ referrer: 'https://www.semalt.com/crawler.php?u=x' })
+  expect(row).toMatchObject({ is_bot: true, bot_reason: 'referrer: semalt.com' })
+  expect(await rowOf({ referrer: 'https://notsemalt.com/' })).toMatchObject({ is_bot: false })
+})
+
 describe('what a visitor sees the page with', () => {
   test('widths of a page view, rounded, and the language', async () => {
     const row = await rowOf({}, { 'accept-language': 'de-at,en;q=0.5' })

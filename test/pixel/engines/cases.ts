@@ -3,6 +3,7 @@ import { capture } from './cases/capture.ts'
 import { clobbered } from './cases/clobbered.ts'
 import { delivery } from './cases/delivery.ts'
 import { elements } from './cases/elements.ts'
+import { everybody } from './cases/everybody.ts'
 import { frustration } from './cases/frustration.ts'
 import { hostile } from './cases/hostile.ts'
 import { pages } from './cases/pages.ts'
@@ -21,6 +22,7 @@ export const cases: Case[] = [
   ...routes,
   ...privacy,
   ...hostile,
+  ...everybody,
   ...clobbered,
   ...delivery,
 ]

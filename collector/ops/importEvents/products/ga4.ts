@@ -1,9 +1,11 @@
 import { openFile } from '../../../identity/load/source.ts'
 import { isObject } from '../../../ingest/normalize/validateEvent.ts'
+import { withAttribution } from './attribution.ts'
 import { countryCode } from './countryCodes.ts'
+import { chosen, deviceOf, known } from './names.ts'
 import {
-  createIds,
   downloadOf,
+  type IdOf,
   outboundClick,
   type Product,
   type ProductRecord,
@@ -38,7 +40,6 @@ const ownParams = new Set([
   'debug_mode',
 ])
 
-const systems: Readonly<Record<string, string>> = { Macintosh: 'Mac OS' }
 const videoActions: Readonly<Record<string, string>> = {
   video_start: 'play',
   video_progress: 'progress',
@@ -62,16 +63,28 @@ export function createGa4(): Product {
       ['form_submit', 'form_submission with form_id, form_name and form_destination'],
       ['video_start, video_progress, video_complete', 'video: play, progress, ended'],
       ['other events', 'custom, with the other parameters as properties'],
+      ['items, ecommerce', 'properties of custom events'],
+      ['collected_traffic_source', 'parameters of page_url that it lacks: utm_source, gclid, …'],
       [[...derived].join(', '), 'skipped: Footfall derives visits itself'],
       ['device, geo', 'browser, os, device_type, language, country, region, city'],
       ['streams of apps, events without user_pseudo_id', 'skipped'],
     ],
+    fields,
     open: openFile,
-    rowsOf: (record, eventIdKey) => [rowOf(record, createIds('ga4', eventIdKey))],
+    rowsOf: (record, idOf) => [rowOf(record, idOf)],
   }
 }
 
-function rowOf(record: ProductRecord, idOf: ReturnType<typeof createIds>): ProductRow {
+/** Columns of GA4 that Footfall stores, or derives itself. */
+const fields =
+  `event_name event_timestamp event_date event_previous_timestamp event_server_timestamp_offset
+  event_bundle_sequence_id batch_event_index batch_page_id batch_ordering_id platform stream_id user_pseudo_id
+  user_first_touch_timestamp is_active_user event_params items ecommerce collected_traffic_source
+  session_traffic_source_last_click.manual_campaign device.category device.operating_system
+  device.operating_system_version device.language device.browser device.browser_version device.web_info
+  geo.country geo.region geo.city geo.continent geo.sub_continent`.split(/\s+/)
+
+function rowOf(record: ProductRecord, idOf: IdOf): ProductRow {
   const name = textOf(record.event_name)
   if (!name) return skip('event_name must be a string: this is no row of an events_ table of GA4')
   if (derived.has(name)) return skip(`GA4 derives ${name} itself; Footfall has its own visits`)
@@ -85,16 +98,18 @@ function rowOf(record: ProductRecord, idOf: ReturnType<typeof createIds>): Produ
   const device = objectOf(record.device)
   const web = objectOf(device.web_info)
   const host = textOf(web.hostname)
-  const url = textOf(params.page_location) ?? (host && `https://${host}/`)
-  if (!url) return skip('event_params has no page_location')
+  const page = textOf(params.page_location) ?? (host && `https://${host}/`)
+  if (!page) return skip('event_params has no page_location')
+  const url = withAttribution(page, attributionOf(name, record, params))
+  const bought = boughtIn(record)
   const order = [record.event_bundle_sequence_id, record.batch_event_index, record.batch_page_id]
   const batch = [...order, record.batch_ordering_id].map((value) => String(value ?? ''))
   return {
-    ...eventOf(name, url, params),
-    event_id: idOf('event', visitor, micros, name, ...batch, url),
+    ...eventOf(name, url, { ...params, ...bought }),
+    identity: [visitor, micros, name, ...batch, Object.entries(params).toSorted(), textual(bought)],
     cookie_id: idOf('visitor', visitor),
     ts_millis: Math.floor(micros / 1_000),
-    ...deviceOf(device, web),
+    ...deviceColumns(device, web),
     ...placeOf(objectOf(record.geo)),
   }
 }
@@ -187,17 +202,69 @@ function paramsOf(list: unknown): ProductRecord {
 const numberOf = (value: unknown) =>
   Number.isSafeInteger(Number(value)) || !/^-?\d+$/.test(String(value)) ? Number(value) : value
 
-function deviceOf(device: ProductRecord, web: ProductRecord): ProductRecord {
-  const system = textOf(device.operating_system)
-  return present({
-    browser: web.browser ?? device.browser,
-    browser_version: web.browser_version ?? device.browser_version,
-    os: system && (systems[system] ?? system),
-    os_version: device.operating_system_version,
-    device_type: textOf(device.category)?.replace('smart tv', 'smarttv'),
-    language: device.language,
+const deviceColumns = (device: ProductRecord, web: ProductRecord): ProductRecord =>
+  present({
+    ...deviceOf({
+      browser: web.browser ?? device.browser,
+      browserVersion: web.browser_version ?? device.browser_version,
+      os: device.operating_system,
+      osVersion: device.operating_system_version,
+      device: device.category,
+    }),
+    language: known(device.language),
   })
+
+/** The attribution of the event itself; for the first page view of a visit otherwise that of its session. */
+function attributionOf(name: string, record: ProductRecord, params: ProductRecord) {
+  const own = objectOf(record.collected_traffic_source)
+  const session = objectOf(record.session_traffic_source_last_click)
+  const first = name === 'page_view' && params.entrances ? objectOf(session.manual_campaign) : {}
+  const attribution = {
+    source: own.manual_source ?? params.source ?? first.source,
+    medium: own.manual_medium ?? params.medium ?? first.medium,
+    campaign: own.manual_campaign_name ?? params.campaign ?? first.campaign_name,
+    term: own.manual_term ?? params.term ?? first.term,
+    content: own.manual_content ?? params.content ?? first.content,
+    clickIds: { gclid: own.gclid, dclid: own.dclid },
+  }
+  // GA4 derives these from the referrer, as Footfall does.
+  const isDerived = /^(?:organic|referral|\(none\))$/.test(String(attribution.medium ?? ''))
+  return isDerived && params.page_referrer ? { clickIds: attribution.clickIds } : attribution
 }
+
+/** The items of an event and its totals, without empty members. */
+function boughtIn({ items, ecommerce }: ProductRecord): ProductRecord {
+  const list = (Array.isArray(items) ? items : [])
+    .map((item) => plain(item))
+    .filter((item) => item !== undefined)
+  return present({ items: list.length > 0 ? list : undefined, ecommerce: plain(ecommerce) })
+}
+
+/** A value without empty members; numbers that BigQuery writes as texts are numbers. */
+function plain(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) {
+    const list = value.map((each) => plain(each)).filter((each) => each !== undefined)
+    return list.length > 0 ? list : undefined
+  }
+  if (isObject(value)) {
+    const members = Object.entries(value).map(([name, each]) => [name, plain(each, name)] as const)
+    const kept = members.filter(([, each]) => each !== undefined)
+    return kept.length > 0 ? Object.fromEntries(kept.toSorted(byName)) : undefined
+  }
+  const text = typeof value === 'string' ? chosen(value) : (value ?? undefined)
+  const isCount =
+    /quantity|unique_items|^(?:int|float|double)_value$|(?:price|revenue|value|refund)(?:_in_usd)?$/.test(
+      key,
+    )
+  return typeof text === 'string' && isCount && Number.isFinite(Number(text)) ? Number(text) : text
+}
+
+/** BigQuery writes the same integer as a number in Parquet and as a text in JSON. */
+const textual = (value: unknown): string =>
+  JSON.stringify(value, (_key, each) => (typeof each === 'number' ? String(each) : each))
+
+const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]) =>
+  one < other ? -1 : 1
 
 const placeOf = (geo: ProductRecord): ProductRecord =>
   present({
@@ -205,7 +272,5 @@ const placeOf = (geo: ProductRecord): ProductRecord =>
     region: known(geo.region),
     city: known(geo.city),
   })
-
-const known = (value: unknown) => (value === '(not set)' ? undefined : value)
 
 const objectOf = (value: unknown): ProductRecord => (isObject(value) ? value : {})

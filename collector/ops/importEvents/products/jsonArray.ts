@@ -9,18 +9,19 @@ const [braceOpen, braceClose, newline, space] = [0x7b, 0x7d, 0x0a, 0x20]
  */
 export const withElementsAsLines = (source: Source): Source => ({
   ...source,
-  async *read() {
-    const convert = createConverter()
-    for await (const part of source.read()) yield convert(part)
+  async *read(onEarlyEnd) {
+    const converter = createConverter()
+    for await (const part of source.read(onEarlyEnd)) yield converter.convert(part)
+    if (converter.isOpen()) onEarlyEnd?.()
   },
 })
 
-function createConverter(): (part: Buffer) => Buffer {
+function createConverter(): { convert(part: Buffer): Buffer; isOpen(): boolean } {
   let isArray: boolean | null = null
   let depth = 0
   let isText = false
   let isEscaped = false
-  return (part) => {
+  const convert = (part: Buffer) => {
     if (isArray === false) return part
     const lines = Buffer.from(part)
     for (let index = 0; index < lines.length; index++) {
@@ -47,4 +48,5 @@ function createConverter(): (part: Buffer) => Buffer {
     }
     return lines
   }
+  return { convert, isOpen: () => depth > 0 }
 }

@@ -1,32 +1,24 @@
 import { isIP } from 'node:net'
 import { openFile } from '../../../identity/load/source.ts'
 import { isObject } from '../../../ingest/normalize/validateEvent.ts'
+import { StartError } from '../../../platform/startError.ts'
+import { type Attribution, withAttribution } from './attribution.ts'
 import { withElementsAsLines } from './jsonArray.ts'
+import { deviceOf, deviceTypeOf, known } from './names.ts'
 import {
-  createIds,
+  countryOf,
   downloadOf,
+  type IdOf,
   outboundClick,
   type Product,
   type ProductOptions,
   type ProductRecord,
   type ProductRow,
   present,
-  referrerOf,
   screenOf,
   skip,
   textOf,
 } from './product.ts'
-
-const deviceTypes: Readonly<Record<string, string>> = {
-  desktop: 'desktop',
-  smartphone: 'mobile',
-  phablet: 'mobile',
-  'feature phone': 'mobile',
-  tablet: 'tablet',
-  tv: 'smarttv',
-  console: 'console',
-  wearable: 'wearable',
-}
 
 /** Matomo's visit log: answers of `Live.getLastVisitsDetails`, as a JSON array or one visit a line. */
 export function createMatomo(options: ProductOptions): Product {
@@ -43,23 +35,50 @@ export function createMatomo(options: ProductOptions): Product {
       ['search', 'search with siteSearchKeyword'],
       ['download', 'download'],
       ['outlink', 'click with link: outbound'],
+      [
+        'referrerType campaign, referrerName, referrerKeyword, campaignSource, …',
+        'parameters of the first page_url: utm_campaign, utm_term, utm_source, …',
+      ],
       ['other actions', 'skipped'],
       ['visitIp', 'client_ip, as the pixel stores addresses'],
       ['browser, operating system, deviceType, resolution', 'device columns'],
       ['countryCode, region, city, languageCode', 'country, region, city, language'],
     ],
+    fields,
     open: async (path, format) => {
       const source = await openFile(path, format)
+      if (source.format === 'csv')
+        throw new StartError(
+          `${path}: Matomo's CSV has no single actions. Export the visits log with format=JSON`,
+        )
       return source.format === 'ndjson' ? withElementsAsLines(source) : source
     },
-    rowsOf: (visit, eventIdKey) => rowsOf(visit, options, createIds('matomo', eventIdKey)),
+    rowsOf: (visit, idOf) => rowsOf(visit, options, idOf),
   }
 }
+
+/** Fields of visits and actions that Footfall stores, or derives itself. */
+const fields =
+  `idSite idVisit visitorId visitIp countryCode region city languageCode resolution browserName
+  browserVersion browser browserCode browserFamily operatingSystemName operatingSystemVersion operatingSystem
+  operatingSystemCode deviceType deviceTypeIcon country language location regionCode continent continentCode
+  referrerUrl referrerType referrerTypeName referrerName referrerKeyword campaignName campaignKeyword campaignSource
+  campaignMedium campaignContent adClickId adProviderId serverTimestamp serverDate serverTimePretty serverDatePretty
+  firstActionTimestamp lastActionTimestamp lastActionDateTime visitDuration visitDurationPretty visitServerHour
+  actions interactions events searches goalConversions visitCount visitorType siteName siteCurrency siteCurrencySymbol
+  result message actionDetails.type actionDetails.url actionDetails.pageTitle actionDetails.timestamp
+  actionDetails.title actionDetails.subtitle actionDetails.icon actionDetails.iconSVG actionDetails.pageId
+  actionDetails.idpageview actionDetails.pageIdAction actionDetails.pageviewPosition actionDetails.serverTimePretty
+  actionDetails.timeSpent actionDetails.timeSpentPretty actionDetails.siteSearchKeyword actionDetails.siteSearchCount
+  actionDetails.eventCategory actionDetails.eventAction actionDetails.eventName actionDetails.eventValue
+  actionDetails.goalName actionDetails.revenue actionDetails.orderId actionDetails.items actionDetails.itemDetails`.split(
+    /\s+/,
+  )
 
 function* rowsOf(
   visit: ProductRecord,
   { site }: ProductOptions,
-  idOf: ReturnType<typeof createIds>,
+  idOf: IdOf,
 ): Generator<ProductRow> {
   const { idSite, idVisit, visitorId, actionDetails } = visit
   if (visit.result === 'error')
@@ -67,9 +86,10 @@ function* rowsOf(
   if (site !== null && String(idSite) !== site) return yield skip(`idSite is not ${site}`)
   if (!textOf(visitorId)) return yield skip('visitorId must be a string')
   if (!Array.isArray(actionDetails)) return yield skip('actionDetails must be an array')
+  const attribution = attributionOf(visit)
   const shared = sharedOf(visit)
   const cookie_id = idOf('visitor', visitorId)
-  let page = referrerOf(visit.referrerUrl)
+  let page = textOf(visit.referrerUrl) ?? null
   let isFirst = true
   for (const [index, action] of actionDetails.entries()) {
     if (!isObject(action)) {
@@ -83,13 +103,23 @@ function* rowsOf(
     }
     if (event.event_type === 'page_view') {
       page = String(event.page_url)
+      if (isFirst) event.page_url = withAttribution(page, attribution)
       isFirst = false
     }
     yield {
       ...shared,
       ...event,
       cookie_id,
-      event_id: idOf('event', idSite, idVisit, action.pageId ?? index, action.type, index),
+      identity: [
+        idSite,
+        idVisit,
+        visitorId,
+        action.pageId,
+        action.type,
+        action.timestamp,
+        action.url,
+        index,
+      ],
       ts_millis: Number(action.timestamp) * 1_000,
     }
   }
@@ -149,21 +179,62 @@ const custom = (url: string, name: string, properties: ProductRecord): Event => 
 
 function sharedOf(visit: ProductRecord): ProductRecord {
   const ip = textOf(visit.visitIp)
-  const country = textOf(visit.countryCode)?.toUpperCase()
   return present({
     // Matomo without addresses writes 0.0.0.0.
     client_ip: ip && isIP(ip) !== 0 && ip !== '0.0.0.0' ? ip : undefined,
-    browser: visit.browserName,
-    browser_version: visit.browserVersion,
-    os: visit.operatingSystemName,
-    os_version: visit.operatingSystemVersion,
-    device_type: deviceTypes[(textOf(visit.deviceType) ?? '').toLowerCase()],
-    country: country && /^[A-Z]{2}$/.test(country) && country !== 'XX' ? country : undefined,
+    ...deviceOf({
+      browser: visit.browserCode === 'UNK' ? undefined : (visit.browserName ?? visit.browser),
+      browserVersion: visit.browserVersion,
+      os:
+        visit.operatingSystemCode === 'UNK'
+          ? undefined
+          : (visit.operatingSystemName ?? visit.operatingSystem),
+      osVersion: visit.operatingSystemVersion,
+    }),
+    device_type: deviceTypeOf(iconName(visit.deviceTypeIcon)) ?? deviceTypeOf(visit.deviceType),
+    country: countryOf(visit.countryCode),
     region: known(visit.region),
     city: known(visit.city),
-    language: visit.languageCode,
+    language: known(visit.languageCode),
     ...screenOf(visit.resolution),
   })
 }
 
-const known = (value: unknown) => (value === 'Unknown' ? undefined : value)
+/** The name of an icon is English in every language of Matomo: "plugins/…/devices/smartphone.png". */
+const iconName = (path: unknown) => /([^/]+)\.\w+$/.exec(textOf(path) ?? '')?.[1]
+
+/** Matomo's names of advertisers, with the parameter of their click id. */
+const clickIdOf: Readonly<Record<string, string>> = {
+  google: 'gclid',
+  bing: 'msclkid',
+  facebook: 'fbclid',
+  linkedin: 'li_fat_id',
+  twitter: 'twclid',
+  pinterest: 'epik',
+  yandex: 'yclid',
+}
+/** The mediums of visits whose referrer Matomo does not have as an address. */
+const mediums: Readonly<Record<string, string>> = {
+  search: 'organic',
+  social: 'social',
+  website: 'referral',
+}
+
+function attributionOf(visit: ProductRecord): Attribution {
+  const { referrerType, referrerName, referrerKeyword, adClickId } = visit
+  const clickId = clickIdOf[String(visit.adProviderId ?? '').toLowerCase()]
+  const clickIds = clickId ? { [clickId]: adClickId } : {}
+  if (referrerType === 'campaign')
+    return {
+      source: visit.campaignSource,
+      medium: visit.campaignMedium,
+      campaign: visit.campaignName ?? referrerName,
+      term: visit.campaignKeyword ?? referrerKeyword,
+      content: visit.campaignContent,
+      clickIds,
+    }
+  const medium = mediums[String(referrerType)]
+  return medium && !textOf(visit.referrerUrl)
+    ? { source: referrerName, medium, clickIds }
+    : { clickIds }
+}

@@ -12,16 +12,21 @@ export interface Product {
   readonly name: string
   /** Pairs of the product's terms and Footfall's, which the dry run prints. */
   readonly mapping: readonly (readonly [from: string, to: string])[]
+  /** The fields of a record that the import reads, such as `geo.city`; of lists, those of their members. */
+  readonly fields: readonly string[]
   /** Distinguishes imports of the same file with other options. */
   readonly facts: readonly string[]
   /** Opens a file of the export. Throws StartError. */
   open(path: string, format: Format | null): Promise<Source>
   /**
-   * Maps a record to rows, or to reasons why it has none. The key of the pixel (`Pixel.eventIdKey`) makes the ids that
-   * Footfall derives.
+   * Maps a record to rows, or to reasons why it has none. A row without `event_id` has `identity`: what distinguishes
+   * the event in the product. `idOf` derives ids.
    */
-  rowsOf(record: ProductRecord, eventIdKey: string): Iterable<ProductRow>
+  rowsOf(record: ProductRecord, idOf: IdOf): Iterable<ProductRow>
 }
+
+/** Derives a UUID from parts; only the service can compute it. */
+export type IdOf = (...parts: readonly unknown[]) => string
 
 /** The options of the command that products understand. */
 export interface ProductOptions {
@@ -33,8 +38,8 @@ export interface ProductOptions {
 
 /** Derives ids that are the same for each import of the same record. */
 export const createIds =
-  (product: string, eventIdKey: string) =>
-  (...parts: readonly unknown[]): string =>
+  (product: string, eventIdKey: string): IdOf =>
+  (...parts) =>
     secretUuidOf(eventIdKey, JSON.stringify([product, ...parts]))
 
 /** The reason of a skipped record. */
@@ -56,8 +61,11 @@ export const present = (members: ProductRecord): ProductRecord =>
     ),
   )
 
-/** An address of at most the length that Footfall stores, or null. */
-export const referrerOf = (value: unknown): string | null => textOf(value) ?? null
+/** A country by its code, or none: products write XX or ZZ for an unknown one. */
+export function countryOf(value: unknown): string | undefined {
+  const code = textOf(value)?.trim().toUpperCase()
+  return code && /^(?!XX|ZZ)[A-Z]{2}$/.test(code) ? code : undefined
+}
 
 const sizePattern = /^(\d{1,5})x(\d{1,5})$/
 

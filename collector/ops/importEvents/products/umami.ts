@@ -2,7 +2,10 @@ import { isUuid } from '../../../../schemas/uuid.ts'
 import { openFile } from '../../../identity/load/source.ts'
 import { isObject } from '../../../ingest/normalize/validateEvent.ts'
 import { StartError } from '../../../platform/startError.ts'
+import { withAttribution } from './attribution.ts'
+import { deviceOf, known } from './names.ts'
 import {
+  countryOf,
   type Product,
   type ProductOptions,
   type ProductRecord,
@@ -12,31 +15,6 @@ import {
   skip,
   textOf,
 } from './product.ts'
-
-/** Umami stores short names of browsers; these are the names that Footfall shows. */
-const browsers: Readonly<Record<string, string>> = {
-  chrome: 'Chrome',
-  crios: 'Chrome',
-  'chromium-webview': 'Chrome WebView',
-  firefox: 'Firefox',
-  fxios: 'Firefox',
-  safari: 'Safari',
-  ios: 'Mobile Safari',
-  'ios-webview': 'WebKit',
-  'edge-chromium': 'Edge',
-  edge: 'Edge',
-  'edge-ios': 'Edge',
-  opera: 'Opera',
-  samsung: 'Samsung Internet',
-  facebook: 'Facebook',
-  instagram: 'Instagram',
-}
-const devices: Readonly<Record<string, string>> = {
-  desktop: 'desktop',
-  laptop: 'desktop',
-  mobile: 'mobile',
-  tablet: 'tablet',
-}
 
 /** Umami 2: the table website_event as CSV, with columns of session and event_data (collector/docs/migrating.md). */
 export function createUmami(options: ProductOptions): Product {
@@ -52,23 +30,41 @@ export function createUmami(options: ProductOptions): Product {
       ['created_at', 'timestamp'],
       ['hostname, url_path, url_query', 'page_url; --host names the host of events without one'],
       ['referrer_domain, referrer_path, referrer_query', 'referrer_url'],
+      ['utm_source, gclid, … as columns', 'parameters of page_url that it lacks'],
       ['event_type 1', 'page_view with page_title'],
       ['event_type 2', 'custom with event_name; event_data, a JSON object, are the properties'],
       ['other event types', 'skipped'],
       ['browser, os, device, screen', 'device columns'],
       ['country, region or subdivision1, city, language', 'country, region, city, language'],
     ],
+    fields,
     open: openFile,
     rowsOf: (record) => [rowOf(record, site.toLowerCase(), host)],
   }
 }
+
+const campaignColumns = ['source', 'medium', 'campaign', 'term', 'content'] as const
+const clickIdColumns = ['gclid', 'fbclid', 'msclkid', 'ttclid', 'li_fat_id', 'twclid'] as const
+/** Columns of Umami that Footfall stores, or has no use for. */
+const fields =
+  `website_id session_id visit_id event_id created_at hostname url_path url_query referrer_path referrer_query
+  referrer_domain page_title event_type event_name event_data tag browser os device screen language country region
+  subdivision1 city job_id ${campaignColumns.map((name) => `utm_${name}`).join(' ')} ${clickIdColumns.join(' ')}`.split(
+    /\s+/,
+  )
 
 function rowOf(record: ProductRecord, site: string, fallback: string | null): ProductRow {
   if (textOf(record.website_id)?.toLowerCase() !== site) return skip(`website_id is not ${site}`)
   const host = textOf(record.hostname) ?? fallback
   if (!host) return skip('hostname is empty: name the host of the site with --host')
   const path = textOf(record.url_path) ?? '/'
-  const page_url = `https://${host}${withMark('/', path)}${withMark('?', record.url_query)}`
+  const page_url = withAttribution(
+    `https://${host}${withMark('/', path)}${withMark('?', record.url_query)}`,
+    {
+      ...Object.fromEntries(campaignColumns.map((name) => [name, record[`utm_${name}`]])),
+      clickIds: Object.fromEntries(clickIdColumns.map((name) => [name, record[name]])),
+    },
+  )
   const event = eventOf(record, page_url)
   if ('unreadable' in event) return event
   return {
@@ -76,14 +72,12 @@ function rowOf(record: ProductRecord, site: string, fallback: string | null): Pr
     ...present({
       event_id: record.event_id,
       cookie_id: record.session_id,
-      timestamp: textOf(record.created_at)?.replace(/(:\d\d(?:\.\d+)?)([+-]\d\d)$/, '$1$2:00'),
-      browser: browserOf(record.browser),
-      os: record.os,
-      device_type: devices[textOf(record.device) ?? ''],
+      timestamp: record.created_at,
+      ...deviceOf(record),
       language: record.language,
-      country: textOf(record.country)?.trim(),
-      region: record.region ?? record.subdivision1,
-      city: record.city,
+      country: countryOf(record.country),
+      region: known(record.region ?? record.subdivision1),
+      city: known(record.city),
       ...screenOf(record.screen),
     }),
   }
@@ -128,9 +122,4 @@ function withMark(mark: '/' | '?', value: unknown): string {
   const text = textOf(value)
   if (!text) return ''
   return text.startsWith(mark) ? text : `${mark}${text}`
-}
-
-const browserOf = (value: unknown) => {
-  const name = textOf(value)
-  return name && (browsers[name] ?? name)
 }

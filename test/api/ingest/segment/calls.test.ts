@@ -370,3 +370,18 @@ test('a wrong write key and a body that cannot be read get an error that says wh
   expect(await call('batch', { batch: Array(2501).fill(1) })).toMatchObject({ status: 400 })
   expect(await call('m', { series: [] })).toEqual({ status: 200, body: { success: true } })
 })
+
+test('a time in the future is the time of the request, in the row and in its data', async () => {
+  const anonymousId = randomUUID()
+  const timestamp = '2101-01-01T00:00:00.000Z'
+  await call('track', { event: 'Later', anonymousId, timestamp })
+  const row = await rowOf(`cookie_id:eq:${anonymousId}`)
+  expect(Date.parse(row.timestamp as string)).toBeLessThanOrEqual(Date.now())
+  expect(dataOf(row).timestamp).toBe(row.timestamp)
+  const february = await call('track', {
+    event: 'Never',
+    anonymousId,
+    timestamp: '2026-02-30T10:00:00Z',
+  })
+  expect(february.status).toBe(400)
+})

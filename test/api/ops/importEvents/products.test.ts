@@ -121,7 +121,7 @@ test('Matomo: the actions of visits become events; other sites are skipped', asy
     event_type: 'page_view',
     referrer_url: 'https://www.google.com/',
     client_ip: '81.2.69.0',
-    browser: 'Chrome Mobile',
+    browser: 'Chrome',
     os: 'Android',
     device_type: 'mobile',
     country: 'DE',
@@ -263,7 +263,7 @@ test('errors name the option or the file', async () => {
   ])
   const mapped = await importing.importExport('ga4', ['--map', 'a=name', copied('ga4.ndjson')])
   expect(mapped.stderr).toContain(
-    '--map and --ignore-unknown belong to footfall-server events import',
+    '--map, --ignore-unknown and --from-project belong to footfall-server events import',
   )
 })
 

@@ -17,15 +17,16 @@ export const hostile: Case[] = [
   {
     name: 'a click 12,000 elements deep arrives, and takes no more than others',
     async run(stage) {
-      stage.put('/page')
+      stage.put('/page', { body: '<label for="deep">Agree</label>' })
       await stage.visit()
       await stage.tab.evaluate(`for (let n = 0, inside = document.body; n <= 12_000; n++) {
         const outside = inside
-        inside = document.createElement('div')
+        inside = document.createElement(n === 12_000 ? 'input' : 'div')
         inside.hidden = true
+        if (n === 12_000) Object.assign(inside, { id: 'deep', type: 'checkbox' })
         outside.append(inside)
-        if (n === 12_000) inside.click()
       }`)
+      await stage.tab.click('label')
       await stage.events('click', 1)
       const { received } = stage.receiver.state
       expect(Math.max(...received.map(({ bytes }) => bytes))).toBeLessThan(2000)
@@ -107,7 +108,7 @@ export const hostile: Case[] = [
     },
   },
   {
-    name: 'a collector that the page’s policy blocks is asked twice, then not until the next page',
+    name: 'a collector that the page’s policy blocks is asked after growing waits, and by the next page',
     async run(stage) {
       stage.put('/page', {
         head: `<meta http-equiv="Content-Security-Policy" content="connect-src 'self'"><script>
@@ -119,7 +120,7 @@ export const hostile: Case[] = [
         await stage.tab.evaluate(`footfall('track', 'blocked')`)
         await stage.rest(600)
       }
-      expect(await stage.tab.evaluate('asked')).toBe(2)
+      expect(await stage.tab.evaluate('asked')).toBeLessThanOrEqual(3)
       expect(posts(stage)).toBe(0)
       // Nothing is lost: the next page, whose policy allows it, sends what waits.
       stage.put('/next')

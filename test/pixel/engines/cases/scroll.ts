@@ -134,6 +134,12 @@ export const scroll: Case[] = [
     async run(stage) {
       stage.put('/page', { body: tall(20_000) })
       await stage.visit()
+      await stage.tab.evaluate('scrollTo(0, 50)')
+      // The code for scrolling comes with the first of it.
+      await stage.pageSays(
+        `performance.getEntriesByType('resource').some(({ name }) => /capture/.test(name))`,
+      )
+      await stage.rest(300)
       await stage.tab.evaluate(`scrollTo(0, 10_500 - innerHeight)
         dispatchEvent(new Event('scroll')); history.pushState({}, '', '/route')`)
       const depths = (await stage.events('scroll_depth', 2)).map(({ url, threshold }) => [

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
-import { cachedDevice, cachedDeviceBytes } from '../../../../collector/ingest/normalize/device.ts'
+import {
+  cachedDevice,
+  cachedDeviceBytes,
+  readDevice,
+} from '../../../../collector/ingest/normalize/device.ts'
 
 test('user agents that strangers make up take at most 8 MiB; long ones count by their beginning', () => {
   const long = 'x'.repeat(14_000)
@@ -10,3 +14,42 @@ test('user agents that strangers make up take at most 8 MiB; long ones count by 
   expect(cachedDevice(`5999 ${long}`)).toBe(cachedDevice(`5999 ${long.slice(1)}`))
   expect(cachedDeviceBytes()).toBe(before)
 }, 600_000)
+
+const android = (model: string, more = 'Mobile ') =>
+  `Mozilla/5.0 (Linux; Android 11; ${model}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 ${more}Safari/537.36`
+
+test.each([
+  [android('BRAVIA 4K GB ATV3 Build/RTT1.200903.002', ''), 'smarttv'],
+  [android('AFTSSS Build/PS7223', ''), 'smarttv'],
+  [android('MiTV-AXSO0'), 'smarttv'],
+  [android('Chromecast', ''), 'smarttv'],
+  [
+    'Mozilla/5.0 (Web0S; Linux/SmartTV) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/87 Safari/537.36',
+    'smarttv',
+  ],
+  [
+    'HbbTV/1.1.1 (;;;;) Mozilla/5.0 (compatible; ANTGalio/3.0.2; Linux2.6.18) CE-HTML/1.0;',
+    'smarttv',
+  ],
+  [android('Pixel 8'), 'mobile'],
+  [
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/120.0 Safari/537.36',
+    'desktop',
+  ],
+])('%s is a %s', (userAgent, type) => {
+  const { device_type, is_bot } = readDevice(userAgent)
+  expect([device_type, is_bot]).toEqual([type, false])
+})
+
+test.each(['Discovery', 'Radar_X1', 'SCAN-10', 'Catch Pro', 'DETECTOR 5', 'S. server'])(
+  'the phone "%s" is no bot',
+  (model) => expect(readDevice(android(model)).is_bot).toBe(false),
+)
+
+test.each([
+  android('Nexus 5X Build/MMB29P').concat(
+    ' (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+  ),
+  android('DiscoveryBot/1.0 https://bots.example'),
+  'curl/8.5.0',
+])('%s is a bot', (userAgent) => expect(readDevice(userAgent).is_bot).toBe(true))
