@@ -1,148 +1,207 @@
+/** The values of dimensions, over hits. */
 import { type Bind, bindings } from '../events/query/bind.ts'
-import { eventsSource } from '../events/query/eventsSource.ts'
-import { pathIntoEventData } from '../events/query/filter/filter.ts'
-import { type Payload, payloadOf, selectionConditions } from '../events/query/filter/filterSql.ts'
+import { sessionFieldNames } from '../events/query/sessionFields.ts'
+import { isEntry, sessionKey } from '../events/query/sessionOfHit.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import { eventRows } from './eventRows.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
-import { filterPredicate, namesOf } from './filterPredicate.ts'
-import { type GoalCounts, goalValue, visitorGoalColumns } from './goalColumns.ts'
+import { type GoalCounts, sumOfValues, valuesOf } from './goalColumns.ts'
 import type { GoalConditions } from './goals.ts'
+import { dimensionValue } from './hits/hitFields.ts'
 import {
-  type By,
-  rolledFigures,
-  rolledSettings,
-  rolledTotalColumns,
-} from './rollup/eventFigures.ts'
-import type { RolledDays } from './rollup/rolledDays.ts'
-import { visitorsOfRows } from './sessionRows.ts'
-import { columnOfDimension, storedPayload } from './storedEvents.ts'
-import { type Totals, totalColumns } from './totalsQuery.ts'
+  entryPage,
+  exitPage,
+  hitConditions,
+  hitsWith,
+  isInWindow,
+  meetsFilters,
+  meetsPlan,
+  selectsEvents,
+  sessionColumn,
+  sessionConditions,
+  startsInWindow,
+} from './hits/selectedHits.ts'
+import { totalColumns, totalColumnsIf } from './totalsQuery.ts'
 
 /** A value of a dimension. */
-export interface BreakdownRow extends Totals, Partial<GoalCounts> {
+export interface BreakdownRow extends Partial<GoalCounts> {
   dimension: string
   value: string | null
-}
-
-/** The parameters for reading values of dimensions. */
-export interface BreakdownAsked {
-  readonly limit: number
-  /** Counts of days, which have the dimensions. */
-  readonly rolled?: RolledDays | null
-  /** The keys of the values that `rolled` is read for; null: all of them (topValues.ts). */
-  readonly keys?: readonly bigint[] | null
-  /** Rows of `counted_sessions`, which have the dimensions and the goal. */
-  readonly rows?: RolledDays | null
-  readonly goal?: GoalConditions | null
+  visitors: number
+  /** Null for pages of sessions. */
+  events: number | null
+  page_views: number | null
+  /** Null for fields of events. */
+  sessions: number | null
 }
 
 /**
- * Selects the values of several fields with the most visitors, and one more than the limit. Fields are names
- * of the field table or paths into event_data. One scan reads them all. With a goal, another scan finds the visitors who
- * reach it; it needs the events.
+ * Selects the values of several dimensions, those with the most visitors first, or sessions for entry_page and exit_page,
+ * and one more than the limit. Dimensions are fields of sessions, fields of events or paths into event_data.
  */
-export function breakdownsQuery(
+export function breakdownQuery(
   plan: AnalyticsPlan,
-  fields: readonly string[],
-  { limit, rolled = null, keys = null, rows = null, goal = null }: BreakdownAsked,
+  dimensions: readonly string[],
+  { limit, goal = null }: { limit: number; goal?: GoalConditions | null },
 ): Query {
   const { bind, params } = bindings()
-  const payload = rows ? storedPayload(bind) : payloadOf([], bind)
-  const dimensions = fields.map((name) => dimensionOf(name, bind, payload))
-  const scanned = dimensionColumns(dimensions)
-  const sets = groupingSets(dimensions)
-  const select = () => {
-    if (rolled) {
-      return `SELECT dimension, value, ${rolledTotalColumns}
-FROM ${rolledFigures(plan, rolled, byFields(fields), bind, keys)}
-GROUP BY dimension, value`
-    }
-    if (rows) {
-      const read = ['event_type' as const, ...fields.map(columnOfDimension)]
-      return `SELECT ${[...scanned, 'count() AS events', `${visitorsOfRows} AS visitors`, "countIf(event_type = 'page_view') AS page_views"].join(',\n  ')}
+  const columns = [
+    'value',
+    'events',
+    'page_views',
+    'sessions',
+    'visitors',
+    ...(goal ? ['goal_events', 'goal_visitors', 'goal_value'] : []),
+  ].join(', ')
+  const selects = dimensions.map(
+    (
+      name,
+    ) => `SELECT ${bind('String', name)} AS dimension, ${columns}, ${isPage(name) ? 'sessions' : 'visitors'} AS _rank
 FROM (
-${eventRows(plan, rows, [...new Set(read)], bind)}
-)${sets}`
-    }
-    const where = selectionConditions(plan, bind).join('\n  AND ')
-    const { declared, from } = eventsSource(plan, fields, bind)
-    const columns = [...scanned, totalColumns, ...(goal ? [visitorGoalColumns] : [])]
-    const joined = goal
-      ? `\nANY LEFT JOIN (\n${reachedSql(plan, goal, bind)}\n) AS reached ON _reached_by = cookie_id`
-      : ''
-    return `${declared}SELECT ${columns.join(',\n  ')}
-FROM ${from}${joined}
-WHERE ${where}${sets}`
-  }
+${valuesSql(name, plan, goal, bind)}
+)`,
+  )
   return {
-    sql: `${select()}
-ORDER BY dimension, visitors DESC, events DESC, value
-LIMIT ${bind('UInt32', limit + 1)} BY dimension
-${rolled || rows ? `${rolledSettings},` : 'SETTINGS'} force_grouping_standard_compatibility = 1`,
+    sql: `SELECT dimension, ${columns}
+FROM (
+${selects.join('\nUNION ALL\n')}
+)
+ORDER BY dimension, _rank DESC, events DESC, value
+LIMIT ${bind('UInt32', limit + 1)} BY dimension`,
     params,
   }
 }
 
-/** The grouping of counted rows by fields that counts of days have. */
-export function byFields(fields: readonly string[]): By {
-  const dimensions = fields.map(fieldDimension)
-  return {
-    dimensions: fields,
-    rolled: ['toString(dimension) AS dimension', 'value'],
-    scanned: dimensionColumns(dimensions),
-    groupBy: groupingSets(dimensions),
-  }
+const isPage = (name: string): boolean => name === 'entry_page' || name === 'exit_page'
+
+/** Returns SQL of the rows of a dimension. */
+function valuesSql(
+  name: string,
+  plan: AnalyticsPlan,
+  goal: GoalConditions | null,
+  bind: Bind,
+): string {
+  if (isPage(name)) return pagesSql(name, plan, goal, bind)
+  if (sessionFieldNames.includes(name)) return sessionFieldSql(name, plan, goal, bind)
+  return goal ? reachingSql(name, plan, goal, bind) : eventFieldSql(name, plan, bind)
 }
 
-/**
- * Returns SQL with one row for each visitor who reaches the goal, with the cookie `_reached_by`. `_goal_events`
- * is the number of their events of the plan that reach it, `_goal_value` the sum of the values.
- */
-function reachedSql(plan: AnalyticsPlan, goal: GoalConditions, bind: Bind): string {
-  const { declared, from } = eventsSource(plan, namesOf([goal.filters]), bind)
-  const where = [
-    ...selectionConditions(plan, bind),
-    filterPredicate(goal.filters, bind('UUID', plan.scope.organizationId), bind),
-  ]
-  return `${declared}SELECT cookie_id AS _reached_by, count() AS _goal_events, sum(${goalValue(goal, bind)}) AS _goal_value
+/** The events with a value. */
+function eventFieldSql(name: string, plan: AnalyticsPlan, bind: Bind): string {
+  const { from, values } = hitsWith([dimensionValue(name)], plan, 'events', bind)
+  return `SELECT toString(${values[0]}) AS value, ${totalColumns}, NULL AS sessions
 FROM ${from}
-WHERE ${where.join('\n  AND ')}
-GROUP BY cookie_id`
+WHERE ${all(hitConditions(plan, 'events', bind))}
+GROUP BY value`
 }
 
-/** A dimension: SQL of its name and of its value. */
-export interface Dimension {
-  readonly name: string
-  readonly sql: string
+/** The same with the events that reach a goal, by the visitors of the value, in any order. */
+function reachingSql(name: string, plan: AnalyticsPlan, goal: GoalConditions, bind: Bind): string {
+  const { from, values } = hitsWith([dimensionValue(name)], plan, 'events', bind)
+  const ofGoal = hitsWith(valuesOf(goal), plan, 'events', bind)
+  const where = hitConditions(plan, 'events', bind)
+  const meets = meetsFilters(goal.filters, plan, 'events', bind)
+  return `SELECT valued.value AS value, events, page_views, sessions, visitors, goal_events, goal_visitors, goal_value
+FROM (
+${eventFieldSql(name, plan, bind)}
+) AS valued LEFT JOIN (
+SELECT value, sum(_reached) AS goal_events, count() AS goal_visitors, sum(_value) AS goal_value
+FROM (
+SELECT DISTINCT toString(${values[0]}) AS value, cookie_id
+FROM ${from}
+WHERE ${all(where)}
+) AS seen INNER JOIN (
+SELECT cookie_id, count() AS _reached, ${sumOfValues(ofGoal.values[0], 'true')} AS _value
+FROM ${ofGoal.from}
+WHERE ${all([...where, meets])}
+GROUP BY cookie_id
+) AS reaching USING (cookie_id)
+GROUP BY value
+) AS reached ON valued.value <=> reached.value`
 }
 
-/** Returns the dimension of a field name, or of a path into event_data. */
-function dimensionOf(name: string, bind: Bind, payload: Payload): Dimension {
-  const path = pathIntoEventData(name)
-  return path ? { name: bind('String', name), sql: payload(path, 'String') } : fieldDimension(name)
+/** The events of the sessions with a value, and the sessions that start in the window. */
+function sessionFieldSql(
+  name: string,
+  plan: AnalyticsPlan,
+  goal: GoalConditions | null,
+  bind: Bind,
+): string {
+  // Of a session that starts in the window, the only matching event may come after it.
+  const rows = selectsEvents(plan) ? 'both' : 'events'
+  const { from, values } = hitsWith(goal ? valuesOf(goal) : [], plan, rows, bind)
+  const where = hitConditions(plan, rows, bind)
+  const isIn = rows === 'both' ? isInWindow(plan, bind) : null
+  const reaches = () =>
+    [...(isIn ? [isIn] : []), meetsFilters(goal!.filters, plan, rows, bind)].join(' AND ')
+  const columns = [
+    `toString(${sessionColumn(name)}) AS value`,
+    isIn ? totalColumnsIf(isIn) : totalColumns,
+    isIn
+      ? `uniqExactIf((${sessionKey(plan.scope.projectId)}), ${startsInWindow(plan, bind)}) AS sessions`
+      : 'countIf(session_event = 1) AS sessions',
+    ...(goal ? goalColumns(reaches(), values[0]) : []),
+  ]
+  return `SELECT ${columns.join(',\n  ')}
+FROM ${from}
+WHERE ${all(where)}
+GROUP BY value${isIn ? '\nHAVING events + sessions > 0' : ''}`
 }
 
-/** Returns the dimension of a field of the field table. */
-export const fieldDimension = (name: string): Dimension => ({
-  name: `'${name}'`,
-  sql: name,
-})
+/** The sessions that begin or end with a page. */
+function pagesSql(
+  name: string,
+  plan: AnalyticsPlan,
+  goal: GoalConditions | null,
+  bind: Bind,
+): string {
+  const conditions = sessionConditions(plan, 'sessions', bind)
+  const nothing = 'NULL AS events, NULL AS page_views'
+  if (name === 'entry_page' && !goal && !selectsEvents(plan))
+    return `SELECT toString(page_path) AS value, ${nothing}, count() AS sessions, uniqExact(cookie_id) AS visitors
+FROM hits
+WHERE ${all([...conditions, isEntry])}
+GROUP BY value`
+  const { from, values } = hitsWith(goal ? valuesOf(goal) : [], plan, 'sessions', bind)
+  const meets = meetsPlan(plan, 'sessions', bind)
+  const reaches = goal
+    ? `${meets} AND ${meetsFilters(goal.filters, plan, 'sessions', bind)}`
+    : 'false'
+  const columns = [
+    'value',
+    nothing,
+    'count() AS sessions',
+    'uniqExact(cookie_id) AS visitors',
+    ...(goal
+      ? [
+          'sum(_reached) AS goal_events',
+          'uniqExactIf(cookie_id, _reached > 0) AS goal_visitors',
+          'sum(_value) AS goal_value',
+        ]
+      : []),
+  ]
+  const ofSession = [
+    'cookie_id',
+    `${name === 'entry_page' ? entryPage : exitPage} AS value`,
+    ...(goal
+      ? [`countIf(${reaches}) AS _reached`, `${sumOfValues(values[0], reaches)} AS _value`]
+      : []),
+  ]
+  return `SELECT ${columns.join(', ')}
+FROM (
+SELECT ${ofSession.join(',\n  ')}
+FROM ${from}
+WHERE ${all(conditions)}
+GROUP BY ${sessionKey(plan.scope.projectId)}
+HAVING max(session_page) > 0 AND countIf(${meets}) > 0
+)
+GROUP BY value`
+}
 
-/** Returns SQL of the name of a row's grouping set, empty for the total, and of its value. */
-export const dimensionColumns = (dimensions: readonly Dimension[]): readonly string[] => [
-  `multiIf(${dimensions.flatMap(({ name, sql }) => [`grouping(${sql}) = 0`, name]).join(', ')}, '') AS dimension`,
-  `multiIf(${dimensions.flatMap(({ sql }) => [`grouping(${sql}) = 0`, `toString(${sql})`]).join(', ')}, NULL) AS value`,
+/** Returns SQL of the columns of GoalCounts over rows of hits, of which some reach a goal. */
+const goalColumns = (reaches: string, value: string | undefined): readonly string[] => [
+  `countIf(${reaches}) AS goal_events`,
+  `uniqExactIf(cookie_id, ${reaches}) AS goal_visitors`,
+  `${sumOfValues(value, reaches)} AS goal_value`,
 ]
 
-/**
- * Returns SQL of grouping by each of these, and by none if it `hasWhole`; each also groups by the columns
- * `by`.
- */
-export function groupingSets(
-  dimensions: readonly Dimension[],
-  { by = [], hasWhole = false }: { by?: readonly string[]; hasWhole?: boolean } = {},
-): string {
-  const sets = [...dimensions.map(({ sql }) => [...by, sql]), ...(hasWhole ? [by] : [])]
-  return `\nGROUP BY GROUPING SETS (${sets.map((set) => `(${set.join(', ')})`).join(', ')})`
-}
+const all = (conditions: readonly string[]): string => conditions.join('\n  AND ')

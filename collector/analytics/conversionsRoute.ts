@@ -6,7 +6,7 @@ import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Id, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { behaviorTags, FiguresMeta, metaOf, Revenue } from './analyticsSchemas.ts'
-import { conversionsQuery, isRolledGoal } from './conversionsQuery.ts'
+import { conversionsQuery } from './conversionsQuery.ts'
 import {
   type AnalyticsPlan,
   before,
@@ -16,8 +16,6 @@ import {
 } from './figuresRequest.ts'
 import { conditionsOf, type Goal, readGoals, revenueOf } from './goals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { isStoredGoal } from './rollup/countedFields.ts'
-import { readRollup } from './rollup/rolledDays.ts'
 import { isShare } from './sharePolicy.ts'
 
 const Rate = Nullable(Type.Number(), {
@@ -106,14 +104,8 @@ async function readConversions(
   plan: AnalyticsPlan,
   goals: readonly Goal[],
 ) {
-  const conditions = goals.map(conditionsOf)
-  const { events, rows } = await readRollup(queryExecutor, plan)
-  const counts = {
-    rolled: conditions.every(isRolledGoal) ? events : null,
-    rows: plan.filters.length === 0 && conditions.every(isStoredGoal) ? rows : null,
-  }
   const [found] = await queryExecutor.rows<Record<string, number>>(
-    conversionsQuery(plan, conditions, counts),
+    conversionsQuery(plan, goals.map(conditionsOf)),
   )
   const all = found!.visitors!
   const rateOf = (visitors: number) => (all === 0 ? null : visitors / all)

@@ -29,6 +29,8 @@ const daysMax = 731
 export interface AnalyticsPlan extends Selection {
   readonly source: 'pixel'
   readonly bots: Bots
+  /** Filters on session fields (sessionFields.ts): events of matching sessions. */
+  readonly sessionFilters?: readonly Filter[]
   /** The time zone of days and other intervals. */
   readonly zone: TimeZone
 }

@@ -1,15 +1,9 @@
 import { type Bind, bindings } from '../events/query/bind.ts'
-import { eventsSource } from '../events/query/eventsSource.ts'
 import type { Filter } from '../events/query/filter/filter.ts'
-import { selectionConditions } from '../events/query/filter/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
-import { filterPredicate, namesOf } from './filterPredicate.ts'
 import type { FunnelSteps } from './funnelSteps.ts'
-import { rolledSettings } from './rollup/eventFigures.ts'
-import type { RolledDays } from './rollup/rolledDays.ts'
-import { visitorSql } from './rollup/visitorNumbers.ts'
-import { sessionSteps } from './sessionSteps.ts'
+import { hitConditions, meetsFilters } from './hits/selectedHits.ts'
 
 /** The number of visitors who reached a level. */
 export interface FunnelRow {
@@ -18,24 +12,17 @@ export interface FunnelRow {
   visitors: number
 }
 
-/**
- * Selects how many visitors completed each number of steps and no more. Counted sessions answer only if they have all
- * fields of the steps (areOfSteps).
- */
-export function funnelQuery(
-  plan: AnalyticsPlan,
-  funnel: FunnelSteps,
-  rolled: RolledDays | null = null,
-): Query {
+/** Selects how many visitors completed each number of steps and no more. */
+export function funnelQuery(plan: AnalyticsPlan, funnel: FunnelSteps): Query {
   const { bind, params } = bindings()
   return {
     sql: `SELECT level, count() AS visitors
 FROM (
-${rolled ? countedLevels(plan, funnel, rolled, bind) : eventLevels(plan, funnel, bind)}
+${levelsSql(plan, funnel, bind)}
 )
 WHERE level > 0
 GROUP BY level
-ORDER BY level${rolled ? `\n${rolledSettings}` : ''}`,
+ORDER BY level`,
     params,
   }
 }
@@ -43,54 +30,32 @@ ORDER BY level${rolled ? `\n${rolledSettings}` : ''}`,
 /**
  * SQL: the number of steps, `level`, that each visitor took. The visitor's events match the plan and the
  * first step's filters, then the second's, and so on, all within `withinMs` of the first. An event takes one
- * step. `more` are columns (SQL) of the visitor's events that match the plan.
+ * step. `more` are columns (SQL) of the visitor's events that match the plan. Without any, events that match no step are
+ * left out, because they change no level.
  */
 export function levelsSql(
   plan: AnalyticsPlan,
-  funnel: FunnelSteps,
+  { steps, withinMs }: FunnelSteps,
   bind: Bind,
-  more: readonly string[],
+  more: readonly string[] = [],
 ): string {
-  const { level, declared, from, where } = levelParts(plan, funnel, bind)
-  return `${declared}SELECT ${[level, ...more].join(', ')}
-FROM ${from}
+  const declared = steps.map(
+    (filters, index) => `${meetsFilters(filters, plan, 'events', bind)} AS step_${index}`,
+  )
+  const reached = steps.map((_, index) => `step_${index}`)
+  const time = 'toUInt64(ts_millis)'
+  const level = areExclusive(steps)
+    ? `windowFunnel(${bind('UInt64', withinMs)})(${[time, ...reached].join(', ')})`
+    : levelOfOverlapping(time, reached, withinMs, bind)
+  const where = [
+    ...hitConditions(plan, 'events', bind),
+    ...(more.length > 0 ? [] : [`(${reached.join(' OR ')})`]),
+  ]
+  return `WITH ${declared.join(',\n  ')}
+SELECT ${[`${level} AS level`, ...more].join(', ')}
+FROM hits
 WHERE ${where.join('\n  AND ')}
 GROUP BY cookie_id`
-}
-
-/** Events that match no step change no level, so they are not collected. */
-function eventLevels(plan: AnalyticsPlan, funnel: FunnelSteps, bind: Bind): string {
-  const { level, declared, from, where, isStep } = levelParts(plan, funnel, bind)
-  return `${declared}SELECT ${level}
-FROM ${from}
-WHERE ${[...where, isStep].join('\n  AND ')}
-GROUP BY cookie_id`
-}
-
-function levelParts(plan: AnalyticsPlan, funnel: FunnelSteps, bind: Bind) {
-  return {
-    ...stepsSql(plan, funnel, 'ts_millis', bind),
-    ...eventsSource(plan, namesOf(funnel.steps), bind),
-    where: selectionConditions(plan, bind),
-  }
-}
-
-/** Returns SQL of the level of a visitor, and of whether an event matches a step. */
-function stepsSql(
-  { scope }: AnalyticsPlan,
-  { steps, withinMs }: FunnelSteps,
-  millis: string,
-  bind: Bind,
-): { level: string; isStep: string } {
-  const organization = bind('UUID', scope.organizationId)
-  const reached = steps.map((filters) => filterPredicate(filters, organization, bind))
-  const time = `toUInt64(${millis})`
-  return {
-    level: areExclusive(steps)
-      ? `windowFunnel(${bind('UInt64', withinMs)})(${[time, ...reached].join(',\n    ')}) AS level`
-      : levelOfOverlapping(time, reached, withinMs, bind),
-    isStep: `(${reached.map((sql) => `(${sql})`).join(' OR ')})`,
-  }
 }
 
 /** Parts of a millisecond. Half of them order the steps of an event. */
@@ -109,10 +74,10 @@ function levelOfOverlapping(
 ): string {
   const steps = reached.map((_, index) => index)
   const last = partsOfMs / 2 - 1
-  const matched = `arrayFilter((step, isMet) -> isMet, [${steps.join(', ')}], [${reached.join(',\n    ')}]) AS _steps`
+  const matched = `arrayFilter((step, isMet) -> isMet, [${steps.join(', ')}], [${reached.join(', ')}]) AS _steps`
   const times = `arrayMap(step -> toUInt64(${time} * ${partsOfMs} + if(length(_steps) = 1, ${last}, ${last - 1} - step)), ${matched})`
   const conditions = steps.map((step) => `arrayMap(step -> step = ${step}, _steps)`)
-  return `windowFunnelArray(${bind('UInt64', withinMs * partsOfMs + last)})(${[times, ...conditions].join(',\n    ')}) AS level`
+  return `windowFunnelArray(${bind('UInt64', withinMs * partsOfMs + last)})(${[times, ...conditions].join(',\n    ')})`
 }
 
 /** Whether no event can match two steps, because one of its fields would need two values. */
@@ -135,20 +100,4 @@ function areExclusive(steps: FunnelSteps['steps']): boolean {
       }),
     ),
   )
-}
-
-function countedLevels(
-  plan: AnalyticsPlan,
-  funnel: FunnelSteps,
-  rolled: RolledDays,
-  bind: Bind,
-): string {
-  const { level, isStep } = stepsSql(plan, funnel, 'ms', bind)
-  return `SELECT ${level}
-FROM (
-${sessionSteps(plan, rolled, { isComplete: false }, bind)}
-)
-ARRAY JOIN event_ms AS ms, event_types AS event_type, page_paths AS page_path
-WHERE ms >= ${bind('Int64', plan.window.startMs)} AND ${isStep}
-GROUP BY ${visitorSql('_cookie_id')}`
 }

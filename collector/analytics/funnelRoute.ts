@@ -3,21 +3,11 @@ import { Type } from 'typebox'
 import { strictObject } from '../api/http/commonSchemas.ts'
 import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import { behaviorTags } from './analyticsSchemas.ts'
+import { behaviorTags, FiguresMeta, metaOf } from './analyticsSchemas.ts'
 import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
 import { type FunnelRow, funnelQuery } from './funnelQuery.ts'
 import { readSteps, Steps, WithinMs } from './funnelSteps.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { readRollup } from './rollup/rolledDays.ts'
-import { areOfSteps } from './sessionSteps.ts'
-import {
-  estimated,
-  readingOf,
-  SampledMeta,
-  sampledMetaOf,
-  sampleNote,
-  withSample,
-} from './visitorSample.ts'
 
 const describe = {
   tags: behaviorTags,
@@ -25,8 +15,7 @@ const describe = {
   summary: 'Get a funnel: visitors that took its steps in order, not billed',
   description:
     'A visitor takes a step with an event that matches its filter. The event must follow the previous step, within the ' +
-    'given time after the first step. If a visitor tries several times, the longest attempt counts. ' +
-    sampleNote,
+    'given time after the first step. If a visitor tries several times, the longest attempt counts.',
   body: strictObject({ ...selectionQuery, steps: Steps, within_ms: WithinMs }),
   response: {
     200: Type.Object(
@@ -40,7 +29,7 @@ const describe = {
             { title: 'FunnelStep', additionalProperties: false },
           ),
         ),
-        meta: SampledMeta,
+        meta: FiguresMeta,
       },
       { description: 'The steps, with all visitors who reached at least this step.' },
     ),
@@ -59,30 +48,16 @@ export const funnelRoute =
         const { steps, within_ms } = request.body
         const funnel = readSteps(steps, within_ms)
         const asked = readFiguresRequest({ query: request.body }, deps.now())
-        const { queryExecutor, plan: complete } = await openFigures(
-          deps,
-          request.principal,
-          asked,
-          reply,
-        )
-        const filters = funnel.steps.flat()
-        const { visits: counted } = areOfSteps(filters)
-          ? await readRollup(queryExecutor, complete)
-          : { visits: null }
-        const reading = counted ? 'counted sessions' : readingOf(complete, filters)
-        const plan = await withSample(queryExecutor, complete, reading)
-        const levels = await queryExecutor.rows<FunnelRow>(funnelQuery(plan, funnel, counted))
+        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
+        const levels = await queryExecutor.rows<FunnelRow>(funnelQuery(plan, funnel))
         return {
           steps: steps.map((filter, index) => ({
             filter,
-            visitors: estimated(
-              plan,
-              levels
-                .filter(({ level }) => level > index)
-                .reduce((sum, { visitors }) => sum + visitors, 0),
-            ),
+            visitors: levels
+              .filter(({ level }) => level > index)
+              .reduce((sum, { visitors }) => sum + visitors, 0),
           })),
-          meta: sampledMetaOf(request, plan),
+          meta: metaOf(request, plan),
         }
       },
     )

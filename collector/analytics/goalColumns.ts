@@ -1,5 +1,5 @@
-import type { Bind } from '../events/query/bind.ts'
 import type { GoalConditions } from './goals.ts'
+import type { EventValue } from './hits/hitFields.ts'
 
 /** Counts for a goal: its events, their distinct cookies, and the sum of their values. */
 export interface GoalCounts {
@@ -8,38 +8,10 @@ export interface GoalCounts {
   goal_value: number
 }
 
-/** Returns SQL of the value of an event (a decimal), 0 without one. Decimals make sums exact. */
-export const goalValue = ({ valuePath }: GoalConditions, bind: Bind): string =>
-  valuePath
-    ? `ifNull(JSONExtract(event_data, ${valuePath.map((name) => bind('String', name)).join(', ')}, 'Nullable(Decimal(18, 4))'), 0)`
-    : 'toDecimal64(0, 4)'
+/** The values of events that a goal reads, for hitsWith: none or one. Decimals make sums exact. */
+export const valuesOf = ({ valuePath }: GoalConditions): readonly EventValue[] =>
+  valuePath ? [{ path: valuePath, type: 'Decimal(18, 4)' }] : []
 
-/** Returns SQL of the sum of values (SQL). */
-export const sumOfValues = (values: string): string => `toFloat64(sum(${values}))`
-
-/**
- * SQL of the columns of GoalCounts over rows of events, each with `_goal_events` and `_goal_value` of its
- * visitor. Each visitor counts once, however many of the events are theirs.
- */
-export const visitorGoalColumns = `length(groupUniqArrayIf((cookie_id, _goal_events, _goal_value), _goal_events > 0) AS _reached) AS goal_visitors,
-  arraySum(_reached.2) AS goal_events, toFloat64(arraySum(_reached.3)) AS goal_value`
-
-/** The columns of rows of sessions with the number of events that reach a goal (its index), and their values. */
-export const goalEvents = (index: number): string => `_goal_events_${index}`
-export const goalSum = (index: number): string => `_goal_value_${index}`
-
-/**
- * Returns SQL of these columns over rows of sessions, which have those of the goal. `visitorsIf` is SQL of the number of
- * visitors in rows that meet a condition.
- */
-export const sessionGoalColumns = (
-  goal: GoalConditions | null,
-  visitorsIf = (condition: string) => `uniqExactIf(_cookie_id, ${condition})`,
-): readonly string[] =>
-  goal
-    ? [
-        `sum(${goalEvents(0)}) AS goal_events`,
-        `${visitorsIf(`${goalEvents(0)} > 0`)} AS goal_visitors`,
-        `${sumOfValues(goalSum(0))} AS goal_value`,
-      ]
-    : []
+/** Returns SQL of the sum of the values (SQL, if there are any) of rows that meet a condition. */
+export const sumOfValues = (values: string | undefined, meets: string): string =>
+  values === undefined ? '0' : `toFloat64(sumIf(ifNull(${values}, 0), ${meets}))`

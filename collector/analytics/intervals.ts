@@ -1,5 +1,4 @@
 import type { Bind } from '../events/query/bind.ts'
-import { dayOf } from '../events/query/window/localDays.ts'
 import { dayMs, hourMs, type Window } from '../events/query/window/window.ts'
 import type { TimeZone } from '../platform/timeZone.ts'
 
@@ -91,17 +90,3 @@ export function intervalFor({ startMs, endMs }: Window): Interval {
 /** Returns SQL of the last of these ascending times that is not after a time (SQL, epoch milliseconds). */
 export const startSql = (millis: string, starts: readonly number[], bind: Bind): string =>
   `roundDown(toInt64(${millis}), ${bind('Array(Int64)', starts)})`
-
-/** SQL: the same for a local day (a date in SQL); all of these times begin a day. */
-export function dayStartSql(
-  date: string,
-  starts: readonly number[],
-  zone: TimeZone,
-  bind: Bind,
-): string {
-  const days = bind(
-    'Array(Int64)',
-    starts.map((start) => dayOf(start, zone)),
-  )
-  return `transform(roundDown(toInt64(${date}), ${days}), ${days}, ${bind('Array(Int64)', starts)}, toInt64(0))`
-}

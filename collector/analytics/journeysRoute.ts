@@ -1,21 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import { behaviorTags } from './analyticsSchemas.ts'
-import { type AnalyticsPlan, readFiguresRequest, selectionQuery } from './figuresRequest.ts'
-import {
-  countedJourneysQuery,
-  type JourneyPageRow,
-  type JourneyRow,
-  type JourneysAsked,
-  journeyPagesQuery,
-  journeysQuery,
-} from './journeysQuery.ts'
+import { behaviorTags, FiguresMeta, metaOf } from './analyticsSchemas.ts'
+import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
+import { type JourneyRow, journeysQuery } from './journeysQuery.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { type RolledDays, readRollup } from './rollup/rolledDays.ts'
-import { estimated, SampledMeta, sampledMetaOf, sampleNote, withSample } from './visitorSample.ts'
 
 const stepsDefault = 4
 const pagesDefault = 6
@@ -41,9 +31,9 @@ const describe = {
   operationId: 'getAnalyticsJourneys',
   summary: 'Get user journeys: the paths of sessions from page to page, not billed',
   description:
-    'Returns steps from page to page. Sessions count if one of their events matches the filter. They start with their ' +
-    'first page view, or with the first view of a given page. Repeated views of the same page are one step. ' +
-    sampleNote,
+    'Returns steps from page to page, of sessions that start in the window. Sessions count if one of their events ' +
+    'matches the filter. They start with their first page view, or with the first view of a given page. Repeated views ' +
+    'of the same page are one step.',
   querystring: strictObject({
     ...selectionQuery,
     steps: Type.Optional(
@@ -71,7 +61,7 @@ const describe = {
   }),
   response: {
     200: Type.Object(
-      { links: Type.Array(Link), meta: SampledMeta },
+      { links: Type.Array(Link), meta: FiguresMeta },
       { description: 'The steps in order, those with the most sessions first.' },
     ),
   },
@@ -87,51 +77,24 @@ export const journeysRoute =
       async (request, reply) => {
         const { steps = stepsDefault, pages = pagesDefault, start } = request.query
         const asked = readFiguresRequest(request, deps.now())
-        const { queryExecutor, plan: complete } = await openFigures(
-          deps,
-          request.principal,
-          asked,
-          reply,
-        )
-        const { visits: counted } = await readRollup(queryExecutor, complete)
-        const reading = counted ? 'counted sessions' : 'sessions of events'
-        const plan = await withSample(queryExecutor, complete, reading)
-        const rows = await readJourneys(queryExecutor, plan, { steps, start, pages }, counted)
-        const links = linksOf(rows, pages).map((link) => ({
-          ...link,
-          sessions: estimated(plan, link.sessions),
-        }))
-        return { links, meta: sampledMetaOf(request, plan) }
+        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
+        const rows = await queryExecutor.rows<JourneyRow>(journeysQuery(plan, { steps, start }))
+        return { links: linksOf(rows, pages), meta: metaOf(request, plan) }
       },
     )
   }
 
-/** Reads the steps; from counted sessions only those between the most visited pages of each position. */
-async function readJourneys(
-  queryExecutor: QueryExecutor,
-  plan: AnalyticsPlan,
-  { pages, ...asked }: JourneysAsked & { readonly pages: number },
-  counted: RolledDays | null,
-): Promise<JourneyRow[]> {
-  if (!counted) return queryExecutor.rows<JourneyRow>(journeysQuery(plan, asked))
-  const named = await queryExecutor.rows<JourneyPageRow>(
-    journeyPagesQuery(plan, asked, pages, counted),
-  )
-  return queryExecutor.rows<JourneyRow>(countedJourneysQuery(plan, asked, named, counted))
-}
-
 /** Returns the steps between the most visited pages of each position; all other pages are one. */
 function linksOf(rows: readonly JourneyRow[], pages: number): Link[] {
   const sessionsAt = new Map<number, Map<string, number>>()
-  const add = (place: number, page: string | null, sessions: number) => {
-    if (page === null) return
+  const add = (place: number, page: string, sessions: number) => {
     const at = sessionsAt.get(place) ?? new Map<string, number>()
     sessionsAt.set(place, at.set(page, (at.get(page) ?? 0) + sessions))
   }
   const lastStep = Math.max(0, ...rows.map(({ step }) => step))
-  for (const { step, from_page, to_page, sessions } of rows) {
+  for (const { step, from_page, to_page, ends, sessions } of rows) {
     add(step, from_page, sessions)
-    if (step === lastStep) add(step + 1, to_page, sessions)
+    if (step === lastStep && !ends) add(step + 1, to_page, sessions)
   }
   const shown = new Map(
     [...sessionsAt].map(([place, at]) => [
@@ -144,8 +107,7 @@ function linksOf(rows: readonly JourneyRow[], pages: number): Link[] {
       ),
     ]),
   )
-  const named = (place: number, page: string | null) =>
-    page !== null && shown.get(place)?.has(page) ? page : null
+  const named = (place: number, page: string) => (shown.get(place)?.has(page) ? page : null)
   const links = new Map<string, Link>()
   const count = (link: Link) => {
     const key = JSON.stringify({ ...link, sessions: 0 })
@@ -159,7 +121,7 @@ function linksOf(rows: readonly JourneyRow[], pages: number): Link[] {
     count({
       step,
       from_page: named(step, from_page),
-      to_page: named(step + 1, to_page),
+      to_page: ends ? null : named(step + 1, to_page),
       ends,
       sessions,
     })

@@ -1,22 +1,15 @@
 import { bindings } from '../events/query/bind.ts'
-import { eventsSource } from '../events/query/eventsSource.ts'
-import { selectionConditions } from '../events/query/filter/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import {
-  type BreakdownRow,
-  dimensionColumns,
-  fieldDimension,
-  groupingSets,
-} from './breakdownQuery.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
-import { totalColumns } from './totalsQuery.ts'
+import { hitConditions } from './hits/selectedHits.ts'
+import { type Totals, totalColumns } from './totalsQuery.ts'
 
 export const minuteMs = 60_000
-const minute = { name: "'minute'", sql: `intDiv(ts_millis, ${minuteMs})` }
 
-/** Figures of all events, without a dimension, of a minute (since 1970) or of a `page_path`. */
-export interface LiveRow extends Omit<BreakdownRow, 'dimension'> {
+/** Figures of all events, or of those of a minute (since 1970) or of a `page_path`. */
+export interface LiveRow extends Totals {
   dimension: '' | 'minute' | 'page_path'
+  value: string | null
   /** Visitors with an event since a time. */
   visitors_since: number
 }
@@ -30,17 +23,15 @@ export function liveQuery(
   { sinceMs, limit }: { sinceMs: number; limit: number },
 ): Query {
   const { bind, params } = bindings()
-  const dimensions = [minute, fieldDimension('page_path')]
-  const { declared, from } = eventsSource(plan, ['page_path'], bind)
-  const columns = [
-    ...dimensionColumns(dimensions),
-    totalColumns,
-    `uniqExactIf(cookie_id, ts_millis >= ${bind('Int64', sinceMs)}) AS visitors_since`,
-  ]
   return {
-    sql: `${declared}SELECT ${columns.join(',\n  ')}
-FROM ${from}
-WHERE ${selectionConditions(plan, bind).join('\n  AND ')}${groupingSets(dimensions, { hasWhole: true })}
+    sql: `WITH intDiv(ts_millis, ${minuteMs}) AS minute
+SELECT multiIf(grouping(minute) = 0, 'minute', grouping(page_path) = 0, 'page_path', '') AS dimension,
+  multiIf(grouping(minute) = 0, toString(minute), grouping(page_path) = 0, toString(page_path), NULL) AS value,
+  ${totalColumns},
+  uniqExactIf(cookie_id, ts_millis >= ${bind('Int64', sinceMs)}) AS visitors_since
+FROM hits
+WHERE ${hitConditions(plan, 'events', bind).join('\n  AND ')}
+GROUP BY GROUPING SETS ((minute), (page_path), ())
 ORDER BY dimension, visitors DESC, events DESC, value
 LIMIT ${bind('UInt32', limit)} BY dimension
 SETTINGS force_grouping_standard_compatibility = 1`,

@@ -19,7 +19,7 @@ const describe = {
   operationId: 'getAnalyticsLive',
   summary: 'Get real-time metrics of the last half hour, not billed',
   description:
-    'Returns one row for each minute, the current minute last. An event appears about a second after it was received.',
+    'Returns one row for each minute, the current minute last. An event appears a few seconds after it was received.',
   querystring: strictObject({
     ...placeQuery,
     filter: Type.Optional(FiguresFilterText),

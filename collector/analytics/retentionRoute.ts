@@ -4,20 +4,11 @@ import { Choice, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { EventFilterText } from '../events/query/filter/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import { behaviorTags } from './analyticsSchemas.ts'
+import { behaviorTags, FiguresMeta, metaOf } from './analyticsSchemas.ts'
 import { readEventFilters, readFiguresRequest, selectionQuery } from './figuresRequest.ts'
-import { cohortIntervals, isWithinDay, startsOf } from './intervals.ts'
+import { cohortIntervals, startsOf } from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { cohortsMax, type RetentionRow, readsCounts, retentionQuery } from './retentionQuery.ts'
-import { noRollup, readRollup } from './rollup/rolledDays.ts'
-import {
-  estimated,
-  readingOf,
-  SampledMeta,
-  sampledMetaOf,
-  sampleNote,
-  withSample,
-} from './visitorSample.ts'
+import { cohortsMax, type RetentionRow, retentionQuery } from './retentionQuery.ts'
 
 const describe = {
   tags: behaviorTags,
@@ -26,7 +17,7 @@ const describe = {
   description:
     'A cohort is the visitors whose first event in the window is in one interval. They return in each interval ' +
     'with one of their events. All of them count in their first interval. Cohorts without visitors are included. ' +
-    `Without consent a visitor is a new one every day. ${sampleNote}`,
+    'Without consent a visitor is a new one every day.',
   querystring: strictObject({
     ...selectionQuery,
     interval: Type.Optional(
@@ -57,7 +48,7 @@ const describe = {
             { title: 'RetentionCohort', additionalProperties: false },
           ),
         ),
-        meta: SampledMeta,
+        meta: FiguresMeta,
       },
       { description: 'The cohorts, earliest first.' },
     ),
@@ -78,37 +69,19 @@ export const retentionRoute =
           returning: readEventFilters('returning', returning),
         }
         const asked = readFiguresRequest(request, deps.now())
-        const { queryExecutor, plan: complete } = await openFigures(
-          deps,
-          request.principal,
-          asked,
-          reply,
-        )
-        const starts = startsOf(interval, complete.window, complete.zone)
+        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
+        const starts = startsOf(interval, plan.window, plan.zone)
         if (!starts || starts.length > cohortsMax)
           throw invalidParameter('interval', `must result in at most ${cohortsMax} cohorts`)
-        const rollup = isWithinDay(interval) ? noRollup : await readRollup(queryExecutor, complete)
-        // Counted days have few rows for each visitor, so no window is too large for them.
-        const plan = readsCounts(complete, coming, rollup)
-          ? complete
-          : await withSample(
-              queryExecutor,
-              complete,
-              readingOf(complete, [...coming.first, ...coming.returning]),
-            )
-        const rows = await queryExecutor.rows<RetentionRow>(
-          retentionQuery(plan, coming, starts, rollup),
-        )
-        const found = new Map(
-          rows.map((row) => [`${row.cohort} ${row.again}`, estimated(plan, row.visitors)]),
-        )
+        const rows = await queryExecutor.rows<RetentionRow>(retentionQuery(plan, coming, starts))
+        const found = new Map(rows.map((row) => [`${row.cohort} ${row.again}`, row.visitors]))
         const cohorts = starts.map((start_ms, cohort) => {
           const returned = starts
             .slice(cohort)
             .map((_, later) => found.get(`${cohort} ${cohort + later}`) ?? 0)
           return { start_ms, visitors: returned[0]!, returned }
         })
-        return { interval, cohorts, meta: sampledMetaOf(request, plan) }
+        return { interval, cohorts, meta: metaOf(request, plan) }
       },
     )
   }

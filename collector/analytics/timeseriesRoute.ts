@@ -20,19 +20,14 @@ import {
 } from './figuresRequest.ts'
 import { conditionsOf, type GoalConditions, readGoal, readGoals } from './goals.ts'
 import { ImportedPoints, readImportedPoints } from './imported/importedDays.ts'
-import {
-  type Interval,
-  intervalFor,
-  intervals,
-  isWithinDay,
-  pointsMax,
-  startsOf,
-} from './intervals.ts'
+import { intervalFor, intervals, isWithinDay, pointsMax, startsOf } from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { readRollup } from './rollup/rolledDays.ts'
-import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
-import { type SessionSeriesRow, sessionSeriesQuery } from './sessionSeries.ts'
-import { selectsSessions } from './sessionsSql.ts'
+import {
+  type SeriesRow,
+  type SessionSeriesRow,
+  seriesQuery,
+  sessionSeriesQuery,
+} from './totalsQuery.ts'
 
 const Point = Type.Object(
   {
@@ -41,15 +36,17 @@ const Point = Type.Object(
     visitors: Type.Integer({ description: 'Distinct cookies of the interval.' }),
     page_views: Type.Integer(),
     sessions: Nullable(Type.Integer(), {
-      description: 'Sessions whose last event is in the interval. Null without `include=sessions`.',
+      description:
+        'Sessions whose first event is in the interval. Null without `include=sessions`.',
     }),
     bounce_rate: Nullable(Type.Number(), {
       description:
-        'Of these sessions with page views, those with one alone, from 0 to 1. Null of none and without `include=sessions`.',
+        'Share of these sessions with exactly one page view among those with page views: from 0 to 1. Null without such ' +
+        'sessions, and without `include=sessions`.',
     }),
     time_on_page_ms: Nullable(Type.Number(), {
       description:
-        'As in the overview, of the page views in the interval. Null of none and without `include=sessions`.',
+        'As in the overview, of these sessions. Null without page views, and without `include=sessions`.',
     }),
     converted: Nullable(Type.Integer(), {
       description:
@@ -131,12 +128,7 @@ export const timeseriesRoute =
         const goals = hasConversions
           ? await readGoalConditions(deps, request.principal, project_id, goal)
           : null
-        const wanted: Wanted = {
-          interval,
-          starts,
-          hasSessions: include.includes('sessions'),
-          goals,
-        }
+        const wanted: Wanted = { starts, hasSessions: include.includes('sessions'), goals }
         const [timeseries, previous, imported] = await Promise.all([
           readSeries(queryExecutor, plan, wanted, starts),
           compare ? readSeries(queryExecutor, before(plan), wanted, earlier(starts, plan)) : null,
@@ -172,7 +164,6 @@ async function readGoalConditions(
 
 /** The points of a series, with their figures in addition to events. */
 interface Wanted {
-  readonly interval: Interval
   readonly starts: readonly number[]
   readonly hasSessions: boolean
   readonly goals: readonly GoalConditions[] | null
@@ -182,17 +173,13 @@ interface Wanted {
 async function readSeries(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
-  { interval, starts, hasSessions, goals }: Wanted,
+  { starts, hasSessions, goals }: Wanted,
   places: readonly (number | null)[],
 ): Promise<Point[]> {
   const begins = places.filter((place) => place !== null)
-  const rolled = isWithinDay(interval) ? null : await readRollup(queryExecutor, plan)
-  const countedEvents = selectsSessions(plan) ? rolled?.sessions : rolled?.events
   const [events, sessions, conversions] = await Promise.all([
-    queryExecutor.rows<SeriesRow>(seriesQuery(plan, begins, countedEvents)),
-    hasSessions
-      ? queryExecutor.rows<SessionSeriesRow>(sessionSeriesQuery(plan, begins, rolled?.sessions))
-      : null,
+    queryExecutor.rows<SeriesRow>(seriesQuery(plan, begins)),
+    hasSessions ? queryExecutor.rows<SessionSeriesRow>(sessionSeriesQuery(plan, begins)) : null,
     goals
       ? queryExecutor.rows<{ start_ms: number; converted: number }>(
           conversionSeriesQuery(plan, goals, begins),
@@ -206,14 +193,14 @@ async function readSeries(
   ]
   return starts.map((start_ms, index) => {
     const place = places[index]!
-    const counted = { events: 0, visitors: 0, page_views: 0, ...eventsAt.get(place), start_ms }
-    const ended = sessionsAt.get(place)
+    const started = sessionsAt.get(place)
     return {
-      ...counted,
-      sessions: sessions && (ended?.sessions ?? 0),
-      bounce_rate: ended?.viewing_sessions ? ended.bounced_sessions / ended.viewing_sessions : null,
-      time_on_page_ms:
-        sessions && counted.page_views > 0 ? (ended?.page_ms ?? 0) / counted.page_views : null,
+      ...{ events: 0, visitors: 0, page_views: 0, ...eventsAt.get(place), start_ms },
+      sessions: sessions && (started?.sessions ?? 0),
+      bounce_rate: started?.viewing_sessions
+        ? started.bounced_sessions / started.viewing_sessions
+        : null,
+      time_on_page_ms: started?.viewed_pages ? started.page_ms / started.viewed_pages : null,
       converted: conversions && (conversionsAt.get(place)?.converted ?? 0),
     }
   })

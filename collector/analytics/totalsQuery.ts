@@ -1,12 +1,20 @@
+/**
+ * Figures of a period and of its intervals, over hits. This file decides how sessions are counted: as sums over rows, or by
+ * session where conditions on single events apply (selectsEvents).
+ */
 import { type Bind, bindings } from '../events/query/bind.ts'
-import { eventsSource } from '../events/query/eventsSource.ts'
-import { selectionConditions } from '../events/query/filter/filterSql.ts'
+import { isEntry, isPageView, sessionKey, sessionStart } from '../events/query/sessionOfHit.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
-import { wholeDay } from './rollup/countedFields.ts'
-import { rolledFigures, rolledSettings } from './rollup/eventFigures.ts'
-import type { RolledDays } from './rollup/rolledDays.ts'
-import { mergedVisitorsIf } from './rollup/visitorNumbers.ts'
+import {
+  hitConditions,
+  isInWindow,
+  meetsPlan,
+  selectsEvents,
+  sessionConditions,
+  startsInWindow,
+} from './hits/selectedHits.ts'
+import { startSql } from './intervals.ts'
 
 /** Counts of events; visitors are distinct cookies. */
 export interface Totals<Count = number> {
@@ -15,62 +23,139 @@ export interface Totals<Count = number> {
   page_views: Count
 }
 
-/** SQL of these counts, in the order of Totals. */
-export const totalColumns = `count() AS events, uniqExact(cookie_id) AS visitors,
-  countIf(event_type = 'page_view') AS page_views`
-
-/** Selects one row of Totals. */
-export function totalsQuery(plan: AnalyticsPlan): Query {
-  const { bind, params } = bindings()
-  return { sql: selectTotals(totalColumns, plan, bind), params }
+/** Counts of sessions that start in the window. */
+export interface SessionTotals {
+  sessions: number
+  /** Sessions with at least one page view. */
+  viewing_sessions: number
+  /** Sessions with exactly one page view. */
+  bounced_sessions: number
+  /** The page views of these sessions that match the plan. */
+  viewed_pages: number
+  /** Their duration in milliseconds, each until the next one, the last until its session's last event. */
+  page_ms: number
 }
 
-/** Totals of a plan, and those of the bots that match it, which its own may leave out. */
-export interface TotalsWithBots extends Totals {
+/** The figures of a period, and those of the bots that match, which its own may leave out. */
+export interface PeriodRow extends Totals, SessionTotals {
   bot_events: number
   bot_visitors: number
   bot_page_views: number
 }
 
-/** Selects one row of TotalsWithBots, from counts of days if there are any. */
-export function totalsWithBotsQuery(plan: AnalyticsPlan, rolled: RolledDays | null): Query {
+/** SQL of the columns of Totals. */
+export const totalColumns = `count() AS events, uniqExact(cookie_id) AS visitors, countIf(${isPageView}) AS page_views`
+
+/** SQL of the columns of Totals of rows that meet a condition, with a prefix of their names. */
+export const totalColumnsIf = (condition: string, prefix = ''): string =>
+  `countIf(${condition}) AS ${prefix}events, uniqExactIf(cookie_id, ${condition}) AS ${prefix}visitors, countIf(${isPageView} AND ${condition}) AS ${prefix}page_views`
+
+/** SQL of the columns of SessionTotals if all events of each session count; a condition may choose sessions. */
+function sessionColumns(condition?: string): string {
+  const isCounted = condition ? ` AND ${condition}` : ''
+  return [
+    `countIf(session_event = 1${isCounted}) AS sessions`,
+    `countIf(${isEntry}${isCounted}) AS viewing_sessions`,
+    `viewing_sessions - countIf(${isPageView} AND session_page = 2${isCounted}) AS bounced_sessions`,
+    `countIf(${isPageView}${isCounted}) AS viewed_pages`,
+    `${condition ? `sumIf(session_gap_ms, ${condition})` : 'sum(session_gap_ms)'} AS page_ms`,
+  ].join(',\n  ')
+}
+
+/** Selects one row of Totals. */
+export function totalsQuery(plan: AnalyticsPlan): Query {
+  const { bind, params } = bindings()
+  return { sql: totalsSql(totalColumns, plan, bind), params }
+}
+
+const totalsSql = (columns: string, plan: AnalyticsPlan, bind: Bind): string =>
+  `SELECT ${columns}\nFROM hits\nWHERE ${all(hitConditions(plan, 'events', bind))}`
+
+/** Selects one PeriodRow. */
+export function periodQuery(plan: AnalyticsPlan): Query {
   const { bind, params } = bindings()
   const withBots: AnalyticsPlan = { ...plan, bots: 'included' }
-  const columns = (totalsIf: (condition: string) => Totals<string>) => {
-    const own = totalsIf(plan.bots === 'included' ? 'true' : 'NOT is_bot')
-    const bots = totalsIf('is_bot')
-    return `${own.events} AS events, ${own.visitors} AS visitors, ${own.page_views} AS page_views,
-  ${bots.events} AS bot_events, ${bots.visitors} AS bot_visitors, ${bots.page_views} AS bot_page_views`
+  const isOwn = plan.bots === 'included' ? 'true' : 'NOT is_bot'
+  const columnsOf = (own: string, bots: string) =>
+    `${totalColumnsIf(own)},\n  ${totalColumnsIf(bots, 'bot_')}`
+  if (selectsEvents(plan)) {
+    const totals = totalsSql(columnsOf(isOwn, 'is_bot'), withBots, bind)
+    const sql = `SELECT *
+FROM (
+${totals}
+) AS totals, (
+${selectedSessionsSql(plan, null, bind)}
+) AS sessions`
+    return { sql, params }
   }
-  if (!rolled) return { sql: selectTotals(columns(scannedTotalsIf), withBots, bind), params }
-  const by = {
-    dimensions: [wholeDay],
-    rolled: ['is_bot'],
-    scanned: ['is_bot'],
-    groupBy: '\nGROUP BY is_bot',
-  }
-  const sql = `SELECT ${columns(rolledTotalsIf)}
-FROM ${rolledFigures(withBots, rolled, by, bind)}
-${rolledSettings}`
+  const sql = `WITH ${isInWindow(plan, bind)} AS is_in_window,
+  ${startsInWindow(plan, bind)} AND ${isOwn} AS is_counted
+SELECT ${columnsOf(`is_in_window AND ${isOwn}`, 'is_in_window AND is_bot')},
+  ${sessionColumns('is_counted')}
+FROM hits
+WHERE ${all(sessionConditions(withBots, 'both', bind))}`
   return { sql, params }
 }
 
-/** Returns SQL of the counts of events that meet a condition. */
-const scannedTotalsIf = (condition: string): Totals<string> => ({
-  events: `countIf(${condition})`,
-  visitors: `uniqExactIf(cookie_id, ${condition})`,
-  page_views: `countIf(event_type = 'page_view' AND ${condition})`,
-})
-
-/** The same over rows of rolledFigures. */
-const rolledTotalsIf = (condition: string): Totals<string> => ({
-  events: `sumIf(figures.events, ${condition})`,
-  visitors: mergedVisitorsIf(condition),
-  page_views: `sumIf(figures.page_views, ${condition})`,
-})
-
-function selectTotals(columns: string, plan: AnalyticsPlan, bind: Bind): string {
-  const where = selectionConditions(plan, bind).join('\n  AND ')
-  const { declared, from } = eventsSource(plan, [], bind)
-  return `${declared}SELECT ${columns}\nFROM ${from}\nWHERE ${where}`
+/** The intervals of a series that have events. */
+export interface SeriesRow extends Totals {
+  /** Start of the interval, epoch milliseconds. */
+  start_ms: number
 }
+
+/** Selects the totals of intervals, whose starts are ascending. */
+export function seriesQuery(plan: AnalyticsPlan, starts: readonly number[]): Query {
+  const { bind, params } = bindings()
+  const columns = `${startSql('ts_millis', starts, bind)} AS start_ms, ${totalColumns}`
+  return { sql: `${totalsSql(columns, plan, bind)}\nGROUP BY start_ms`, params }
+}
+
+/** The intervals of a series in which sessions start. */
+export interface SessionSeriesRow extends SessionTotals {
+  start_ms: number
+}
+
+/** Selects the sessions of intervals, whose starts are ascending. */
+export function sessionSeriesQuery(plan: AnalyticsPlan, starts: readonly number[]): Query {
+  const { bind, params } = bindings()
+  if (selectsEvents(plan)) return { sql: selectedSessionsSql(plan, starts, bind), params }
+  const sql = `SELECT ${startSql(sessionStart, starts, bind)} AS start_ms,
+  ${sessionColumns()}
+FROM hits
+WHERE ${all(sessionConditions(plan, 'sessions', bind))}
+GROUP BY start_ms`
+  return { sql, params }
+}
+
+/**
+ * Returns SQL of SessionTotals where conditions on single events apply, by interval if there are starts. A session counts
+ * if one of its events meets them. The time until an event belongs to the page view before it, and counts if that page
+ * view meets them.
+ */
+function selectedSessionsSql(
+  plan: AnalyticsPlan,
+  starts: readonly number[] | null,
+  bind: Bind,
+): string {
+  const start = starts ? `${startSql(sessionStart, starts, bind)} AS start_ms,\n  ` : ''
+  const key = sessionKey(plan.scope.projectId)
+  const sessions = sessionConditions(plan, 'sessions', bind)
+  const meets = meetsPlan(plan, 'sessions', bind)
+  // Most filters select few sessions, and collecting the others costs more than finding these.
+  const isSelective = plan.filters.some(({ op }) => op !== 'ne')
+  const selected = `(${key}) IN (\nSELECT ${key}\nFROM hits\nWHERE ${all([...sessions, meets])}\n)`
+  return `SELECT ${starts ? 'start_ms, ' : ''}count() AS sessions, countIf(_pages > 0) AS viewing_sessions, countIf(_pages = 1) AS bounced_sessions,
+  sum(length(_views)) AS viewed_pages,
+  sum(arraySum((gap, view) -> if(has(_views, view), gap, 0), _gaps, _gap_views)) AS page_ms
+FROM (
+WITH ${meets} AS _meets
+SELECT ${start}max(session_page) AS _pages, groupArrayIf(session_page, ${isPageView} AND _meets) AS _views,
+  groupArray(session_gap_ms) AS _gaps, groupArray(session_page - (${isPageView})) AS _gap_views
+FROM hits
+WHERE ${all(isSelective ? [...sessions, selected] : sessions)}
+GROUP BY ${key}
+HAVING countIf(_meets) > 0
+)${starts ? '\nGROUP BY start_ms' : ''}`
+}
+
+const all = (conditions: readonly string[]): string => conditions.join('\n  AND ')

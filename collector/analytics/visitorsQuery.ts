@@ -1,10 +1,12 @@
 import { hemNumber } from '../../schemas/fields.ts'
 import { bindings } from '../events/query/bind.ts'
-import { direct, fieldOfEvent } from '../events/query/sessionFields.ts'
+import { direct } from '../events/query/sessionFields.ts'
+import { isPageView } from '../events/query/sessionOfHit.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { levelsSql } from './funnelQuery.ts'
 import type { FunnelSteps } from './funnelSteps.ts'
+import { sessionColumn } from './hits/selectedHits.ts'
 
 /** The visitor after whom a page begins. */
 export interface VisitorPlace {
@@ -43,11 +45,8 @@ export interface VisitorRow {
 /** A funnel with one step that every event completes. */
 const anyEvent: FunnelSteps = { steps: [[]], withinMs: 1 }
 
-/** Columns that have the value of the visitor's latest event. */
+/** Columns that have the value of the session of the visitor's latest event. */
 const latest = ['country', 'device_type', 'browser', 'os'] as const
-
-/** The named source of an event, as breakdowns name it; null for `Direct`. */
-const sourceOfEvent = `nullIf(${fieldOfEvent('source')}, '${direct}')`
 
 /** The visitors that figures count, the one seen last first, and one more than the limit. */
 export function visitorsQuery(plan: AnalyticsPlan, asked: VisitorsAsked): Query {
@@ -56,11 +55,14 @@ export function visitorsQuery(plan: AnalyticsPlan, asked: VisitorsAsked): Query 
   const levels = levelsSql(plan, funnel ?? anyEvent, bind, [
     'cookie_id',
     'count() AS events',
-    "countIf(event_type = 'page_view') AS pages",
+    `countIf(${isPageView}) AS pages`,
     'min(ts_millis) AS first_ms',
     'max(ts_millis) AS last_ms',
-    `argMin(tuple(${sourceOfEvent}), ts_millis).1 AS first_source`,
-    ...latest.map((name) => `argMax(tuple(${name}), ts_millis).1 AS latest_${name}`),
+    `nullIf(argMin(${sessionColumn('source')}, ts_millis), '${direct}') AS first_source`,
+    ...latest.map(
+      (name) =>
+        `nullIf(argMax(ifNull(${sessionColumn(name)}, ''), ts_millis), '') AS latest_${name}`,
+    ),
   ])
   const place = after && {
     lastMs: bind('Int64', after.lastMs),

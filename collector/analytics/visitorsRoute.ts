@@ -70,14 +70,18 @@ const describe = {
               pages: Type.Integer({ description: 'How many of the events are page views.' }),
               source: Nullable(Type.String(), {
                 description:
-                  'The source of the first event, named as in a breakdown by source, such as Google. Null: direct.',
+                  'The source of the session of the first event, such as Google. Null: direct.',
               }),
               country: Nullable(Type.String(), {
-                description: 'ISO 3166-1 code, of the last event.',
+                description: 'ISO 3166-1 code, of the session of the last event.',
               }),
-              device_type: Nullable(Type.String(), { description: 'Of the last event.' }),
-              browser: Nullable(Type.String(), { description: 'Of the last event.' }),
-              os: Nullable(Type.String(), { description: 'Of the last event.' }),
+              device_type: Nullable(Type.String(), {
+                description: 'Of the session of the last event.',
+              }),
+              browser: Nullable(Type.String(), {
+                description: 'Of the session of the last event.',
+              }),
+              os: Nullable(Type.String(), { description: 'Of the session of the last event.' }),
             },
             { title: 'AnalyticsVisitor', additionalProperties: false },
           ),

@@ -1,8 +1,7 @@
 import { bindings } from '../events/query/bind.ts'
-import { eventsSource } from '../events/query/eventsSource.ts'
-import { selectionConditions } from '../events/query/filter/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
+import { hitConditions } from './hits/selectedHits.ts'
 
 /** The metrics that the pixel measures. */
 export const metrics = ['LCP', 'INP', 'CLS', 'FCP', 'TTFB'] as const
@@ -17,7 +16,6 @@ export interface VitalsRow extends Record<Lowercase<(typeof metrics)[number]>, n
 /** The metrics at the 75th percentile: one row for all pages, then the pages with the most measurements. */
 export function webVitalsQuery(plan: AnalyticsPlan, pagesMax: number): Query {
   const { bind, params } = bindings()
-  const { declared, from } = eventsSource(plan, [], bind)
   const value = "JSONExtract(event_data, 'properties', 'value', 'Nullable(Float64)')"
   const name = "JSONExtractString(event_data, 'properties', 'name')"
   const columns = metrics.map((metric) => {
@@ -25,9 +23,9 @@ export function webVitalsQuery(plan: AnalyticsPlan, pagesMax: number): Query {
     return `if(countIf(${measured}) = 0, NULL, quantileIf(0.75)(assumeNotNull(${value}), ${measured})) AS ${metric.toLowerCase()}`
   })
   return {
-    sql: `${declared}SELECT grouping(page_path) = 1 AS is_overall, page_path, ${columns.join(', ')}, count() AS samples
-FROM ${from}
-WHERE ${selectionConditions(plan, bind).join('\n  AND ')}
+    sql: `SELECT grouping(page_path) = 1 AS is_overall, page_path, ${columns.join(', ')}, count() AS samples
+FROM hits
+WHERE ${hitConditions(plan, 'events', bind).join('\n  AND ')}
 GROUP BY GROUPING SETS ((), (page_path))
 ORDER BY is_overall DESC, samples DESC, page_path
 LIMIT ${bind('UInt32', pagesMax + 1)}

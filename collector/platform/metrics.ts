@@ -143,6 +143,12 @@ export const readableLagSeconds = new Gauge({
   help: 'Age of the watermark: all earlier events that this machine accepted can be read.',
   registers,
 })
+export const figuresCompleteUntil = new Gauge({
+  name: 'footfall_figures_complete_until_seconds',
+  help: 'Time of arrival until which figures have all events, in Unix time; of the process that counts them.',
+  aggregator: 'max',
+  registers,
+})
 export const clockAheadSeconds = new Gauge({
   name: 'footfall_clock_ahead_seconds',
   help: 'By how much the clock of this machine is ahead of PostgreSQL’s; negative: behind.',

@@ -1,8 +1,8 @@
 import type { Field } from './field.ts'
 
 /**
- * Fields that depend on the visitor's other events (collector/events/query/sessions.ts). Reads that name them compute
- * them; they are not stored.
+ * Fields that depend on the visitor's other events. Reads that name them take them from `hits`
+ * (collector/events/query/sessions.ts).
  */
 export const sessionFields: readonly Field[] = [
   {
@@ -16,8 +16,9 @@ export const sessionFields: readonly Field[] = [
     description:
       'The visit the event belongs to: the events of a browser in a project. A visit ends after 30 minutes without an ' +
       'event. A new campaign or a new outside referrer starts another one. A visit that has lasted a complete UTC day ' +
-      'ends at the next midnight. Later events never change it, but an event that arrives late can begin a visit ' +
-      'earlier or join two. Null of svcdsp events.',
+      'ends at the next midnight. Events that arrive in order never change it, but a late event can begin a visit ' +
+      'earlier or join two. Events of bots have visits of their own. Null in the first seconds after the arrival of an ' +
+      'event, and for svcdsp events.',
   },
   {
     name: 'is_entry',
@@ -29,6 +30,7 @@ export const sessionFields: readonly Field[] = [
     counts: 'groups',
     isOnlyNamed: true,
     description:
-      'True for the first page view of a session, false for all other events, null for svcdsp events.',
+      'True for the first page view of a visit, false for all other events. Null in the first seconds after the ' +
+      'arrival of an event, and for svcdsp events.',
   },
 ]

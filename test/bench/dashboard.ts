@@ -1,11 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { countedThings } from '../../collector/analytics/rollup/runs.ts'
-import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
-import { wakeQueue } from '../../collector/platform/jobs/queue.ts'
-import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { ask, beaconOf, customEvent, postBeacon } from '../harness/api.ts'
 import type { Service } from '../harness/service.ts'
+import { untilCounted } from './counted.ts'
 import { makeEvents } from './events.ts'
 import { readStore } from './pages.ts'
 import type { Bench, Row } from './rows.ts'
@@ -16,7 +12,6 @@ const dayMs = 86_400_000
 /** Of the thirty days all but today. */
 const daysOver = 29
 const times = 20
-const scannedTimes = 3
 const lagTimes = 100
 const dimensions = 'page_path,referrer_host,country,device_type,event_type,page_host'
 
@@ -30,13 +25,9 @@ const asked: Record<string, [path: string, query: Record<string, string>]> = {
   live: ['live', {}],
 }
 
-/** Every event matches it, so that nothing is read from counts of days. */
-const scanning = { filter: 'event_type:ne:video' }
-
 /**
  * Time of the figures of thirty days through the API, with as many events as --events sets. They are measured
- * alone, with a reader who reads page after page, and without the counts of days. Also the time until an
- * event is in the live figures.
+ * alone, and with a reader who reads page after page. Also the time until an event is in the live figures.
  */
 export function dashboard({ sizes, log }: Bench): Promise<Row[]> {
   return withService(async (service) => {
@@ -52,57 +43,26 @@ export function dashboard({ sizes, log }: Bench): Promise<Row[]> {
     })
     const clickhouse = openClickHouse(store.url, store.database)
     const { project_id } = service.demo
-    const countedIn = await untilCounted(store.postgresUrl, clickhouse)
+    await untilCounted(clickhouse)
+    await clickhouse.close()
     const window = { start_ms: String(midnight - daysOver * dayMs), end_ms: String(now) }
     const addressOf = (path: string, query: Record<string, string>) =>
       `/api/v1/analytics/${path}?${new URLSearchParams({ project_id, ...(path === 'live' ? {} : window), ...query })}`
-    const rows: Row[] = [
-      {
-        what: `analytics: counting ${daysOver} days, and the hours of them`,
-        value: `${(countedIn / 1_000).toFixed(1)} s`,
-        target: 'none: in the background, once',
-        detail: await sizeOf(clickhouse),
-      },
-    ]
+    const rows: Row[] = []
     const parts = `${sizes.events} events, ${sizes.cookies} visitors`
     for (const [name, [path, query]] of Object.entries(asked)) {
       const alone = await timesOf(service, addressOf(path, query), times)
       const beside = await besideReader(service, () =>
         timesOf(service, addressOf(path, query), times),
       )
-      const scanned =
-        path === 'live'
-          ? []
-          : await timesOf(service, addressOf(path, { ...query, ...scanning }), scannedTimes)
       rows.push(
         rowOf(`analytics/${name}, 30 days`, alone, parts),
         rowOf(`analytics/${name}, beside a reader of pages`, beside, parts),
-        ...(scanned.length > 0
-          ? [rowOf(`analytics/${name}, from the events`, scanned, parts, 'none')]
-          : []),
       )
     }
     rows.push(await liveLag(service))
-    await clickhouse.close()
     return rows
   })
-}
-
-/** Has the service count what is over, newest first; how long that took. */
-async function untilCounted(postgresUrl: string, clickhouse: ClickHouse): Promise<number> {
-  const before = performance.now()
-  const postgres = openPostgres(postgresUrl, () => {})
-  await wakeQueue(postgres, 'analytics.count-days')
-  await postgres.end()
-  const counted = async () => {
-    const [found] = await clickhouse.rows<{ runs: number }>({
-      sql: 'SELECT countIf(hour = 0) AS runs FROM analytics_runs FINAL',
-      params: {},
-    })
-    return found!.runs
-  }
-  while ((await counted()) < countedThings.length * daysOver) await delay(200)
-  return performance.now() - before
 }
 
 const rowOf = (
@@ -166,14 +126,4 @@ async function liveLag(service: Service): Promise<Row> {
     target: '2,000 ms',
     detail: `p50 ${Math.round(percentile(taken, 50))} ms, ${lagTimes} events, accepted until in the live figures; the page asks every 2 seconds`,
   }
-}
-
-/** Size of the counts on disk. */
-async function sizeOf(clickhouse: ClickHouse): Promise<string> {
-  const tables = await clickhouse.rows<{ table: string; size: string; rows: number }>({
-    sql: `SELECT table, formatReadableSize(sum(bytes_on_disk)) AS size, sum(rows) AS rows FROM system.parts
-      WHERE database = currentDatabase() AND active AND (table LIKE 'analytics_%' OR table = 'events') GROUP BY table ORDER BY table`,
-    params: {},
-  })
-  return tables.map(({ table, size, rows }) => `${table} ${rows} rows, ${size}`).join('; ')
 }

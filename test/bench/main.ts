@@ -30,7 +30,6 @@ import { readable } from './readable.ts'
 import { recordResults } from './results.ts'
 import type { Bench, Row } from './rows.ts'
 import { scale } from './scale.ts'
-import { sessionFiltersRow } from './sessionFilters.ts'
 import { shards } from './shards.ts'
 import { ship } from './ship.ts'
 import { tiers } from './tiers.ts'
@@ -74,7 +73,6 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   scale,
   growth,
   peers,
-  'session-filters': sessionFiltersRow,
   shards,
   collectors,
 }

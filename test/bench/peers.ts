@@ -1,7 +1,7 @@
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { findClickHouse, findPostgres, treeProcessorMs } from '../chaos/processes.ts'
 import type { Service } from '../harness/service.ts'
-import { countableDays, untilCounted } from './counted.ts'
+import { untilCounted } from './counted.ts'
 import { optimize } from './events.ts'
 import { type Read, send } from './growth.ts'
 import { insertGrowthEvents } from './growthEvents.ts'
@@ -71,8 +71,8 @@ export function peers({ peers: rows, log }: Bench): Promise<Row[]> {
       }
     }
     await fillFrom(0)
-    await untilCounted(clickhouse, service.demo.project_id, await countableDays(clickhouse))
-    log('all days are counted')
+    await untilCounted(clickhouse)
+    log('all events are counted')
     const found: Row[] = []
     const measure = async (question: Question, days: number, endMs: number) => {
       const window = { days, endMs, startMs: startOfDay(endMs) - (days - 1) * dayMs }

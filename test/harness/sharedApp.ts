@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { rebuildHits } from '../../collector/analytics/hits/rebuildHits.ts'
 import { ensureDemo } from '../../collector/ops/demo/demo.ts'
 import type { DemoPixel } from '../../collector/ops/demo/rowsQuery.ts'
 import { useSample } from '../../collector/ops/demo/sampleUse.ts'
@@ -74,6 +75,7 @@ export async function openTenant({
       const seed = { postgres: pool, clickhouse: clickhouse.live, demoVisits: false }
       await ensureSampleVisitors({ ...services, ...seed }, demo)
       await useSample(clickhouse.live, demo, url)
+      await rebuildHits(clickhouse.live, [demo.project_id])
     }
     const stop = async () => own?.close()
     const { dataDir, env, mail } = backend

@@ -67,6 +67,7 @@ const writtenByItself = [
   'migrations',
   'sql_functions',
   'leases',
+  'hits_progress',
   // A backup writes it when it is complete.
   'last_backup',
 ]
@@ -84,7 +85,10 @@ async function readStores({ dataDir }: Service) {
     params: {},
   })
   for (const { name } of tables) {
-    const rows = await clickhouse.rows({ sql: `SELECT * FROM ${name}`, params: {} })
+    const rows = await clickhouse.rows({
+      sql: `SELECT * ${name === 'hits' ? 'EXCEPT is_late ' : ''}FROM ${name}`,
+      params: {},
+    })
     held[`ClickHouse: ${name}`] = rows.map((row) => JSON.stringify(row)).sort()
   }
   const { rows: names } = await postgres.query<{ name: string }>(
@@ -160,7 +164,9 @@ test('a restored backup equals what was backed up, event by event and charge by 
   const readAll = (of: Service) =>
     waitFor('all events', async () => {
       const held = await readStores(of)
-      return held['ClickHouse: events']!.length === 61 ? held : null
+      // Hits are not in the backup. The service builds them again.
+      const tables = ['events', 'hits'].map((name) => held[`ClickHouse: ${name}`]!.length)
+      return tables.every((rows) => rows === 61) ? held : null
     })
   const before = await readAll(service)
   expect(before['PostgreSQL: ledger']!.length).toBeGreaterThan(1)

@@ -3,9 +3,26 @@
  * where a reader starts. `npm test -- test/unit/sql.test.ts -u` writes them.
  */
 import { readdirSync } from 'node:fs'
+import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { archivedFields, fileQuery } from '../../collector/activation/archives/hourQuery.ts'
 import { matchQuery, type Rule } from '../../collector/activation/visitAlerts/matchQuery.ts'
+import { breakdownQuery } from '../../collector/analytics/breakdownQuery.ts'
+import { conversionsQuery } from '../../collector/analytics/conversionsQuery.ts'
+import {
+  type AnalyticsPlan,
+  readFiguresRequest,
+  selectionQuery,
+} from '../../collector/analytics/figuresRequest.ts'
+import { funnelQuery } from '../../collector/analytics/funnelQuery.ts'
+import { readSteps } from '../../collector/analytics/funnelSteps.ts'
+import { conditionsOf } from '../../collector/analytics/goals.ts'
+import { startsOf } from '../../collector/analytics/intervals.ts'
+import { journeysQuery } from '../../collector/analytics/journeysQuery.ts'
+import { liveQuery } from '../../collector/analytics/liveQuery.ts'
+import { retentionQuery } from '../../collector/analytics/retentionQuery.ts'
+import { periodQuery, sessionSeriesQuery } from '../../collector/analytics/totalsQuery.ts'
+import { visitorsQuery as figureVisitorsQuery } from '../../collector/analytics/visitorsQuery.ts'
 import { questionOf } from '../../collector/api/http/cursorQuestion.ts'
 import type { Format } from '../../collector/api/http/negotiateFormat.ts'
 import {
@@ -71,6 +88,7 @@ import { peopleQuery, requestedHems } from '../../collector/identity/store/profi
 import type { ListQuery, Query } from '../../collector/platform/clickhouse/client.ts'
 import { deletionQuery } from '../../collector/platform/clickhouse/deleteRows.ts'
 import { hemOf } from '../../collector/platform/hem.ts'
+import { utc } from '../../collector/platform/timeZone.ts'
 import type { Tier } from '../../schemas/fields.ts'
 import { checkedQuery } from '../harness/checkedQuery.ts'
 
@@ -159,6 +177,24 @@ function counts(query: Parameters): Typical {
     query: countsQuery({ ...plan, scope: scopeOf(query) }),
   }
 }
+
+function analytics(
+  path: string,
+  query: Parameters,
+  queryOf: (plan: AnalyticsPlan) => Query,
+): Typical {
+  const { selected, windowIn } = readFiguresRequest(
+    { query: checkedQuery(Type.Object(selectionQuery), query) },
+    now,
+  )
+  const plan = { ...selected, scope: scopeOf(query), zone: utc, window: windowIn(utc) }
+  return { request: get(`/api/v1/analytics/${path}`, query), query: queryOf(plan) }
+}
+const ordered = conditionsOf({
+  name: 'Ordered',
+  filter: 'event_data.name:eq:Purchase',
+  value: { property: 'event_data.properties.total', currency: 'EUR' },
+})
 
 function people(request: string, asked: readonly string[], select?: string): Typical {
   const fields = readPersonFields(select)?.filter(({ name }) => name !== 'hem') ?? null
@@ -327,6 +363,15 @@ const requests: Readonly<Record<string, Typical>> = {
     ...ofProject,
     cursor: 'next_cursor of the previous page',
   }),
+  'tier-sessions': tierPage('web_event', {
+    ...ofProject,
+    select: 'timestamp,page_path,session_id,is_entry',
+  }),
+  'tier-sessions-filtered': tierPage('web_event', {
+    ...ofProject,
+    filter: 'is_entry:eq:true',
+    select: 'timestamp,page_path',
+  }),
   'tier-received': tierPage('web_event', { ...ofProject, order: 'received' }),
   'tier-organization': tierPage('web_event', {}),
   'v1-events': legacyPage(1, { ...lastDay, ...ofProject, offset: '200' }),
@@ -362,6 +407,68 @@ const requests: Readonly<Record<string, Typical>> = {
       query: statisticsQuery({ ...plan, scope: scopeOf(query) }, 1_000),
     }
   })(),
+  'analytics-overview': analytics('overview', ofProject, periodQuery),
+  'analytics-overview-sessions': analytics(
+    'overview',
+    { ...ofProject, filter: 'source:eq:Google,entry_page:eq:/pricing' },
+    periodQuery,
+  ),
+  'analytics-overview-events': analytics(
+    'overview',
+    { ...ofProject, filter: 'page_path:eq:/pricing,resolved:eq:true' },
+    periodQuery,
+  ),
+  'analytics-series-sessions': analytics(
+    'timeseries',
+    { ...lastDay, ...ofProject, interval: 'day', include: 'sessions' },
+    (plan) => sessionSeriesQuery(plan, startsOf('day', plan.window, plan.zone)!),
+  ),
+  'analytics-breakdown': analytics(
+    'breakdown',
+    { ...ofProject, dimensions: 'source,entry_page,page_path', limit: '8' },
+    (plan) => breakdownQuery(plan, ['source', 'entry_page', 'page_path'], { limit: 8 }),
+  ),
+  'analytics-breakdown-goal': analytics(
+    'breakdown',
+    {
+      ...ofProject,
+      dimensions: 'source,exit_page,screen_width',
+      goal: 'Ordered',
+      pixel_id: pixelId,
+      limit: '8',
+    },
+    (plan) =>
+      breakdownQuery(plan, ['source', 'exit_page', 'screen_width'], { limit: 8, goal: ordered }),
+  ),
+  'analytics-conversions': analytics('conversions', ofProject, (plan) =>
+    conversionsQuery(plan, [
+      ordered,
+      conditionsOf({ name: 'Read', filter: 'page_path:like:/docs%' }),
+    ]),
+  ),
+  'analytics-funnel': analytics('funnel', ofProject, (plan) =>
+    funnelQuery(plan, readSteps(['page_path:eq:/pricing', 'event_type:eq:form_submission'])),
+  ),
+  'analytics-journeys': analytics(
+    'journeys',
+    { ...ofProject, filter: 'source:eq:Google' },
+    (plan) => journeysQuery(plan, { steps: 4, start: '/pricing' }),
+  ),
+  'analytics-retention': analytics('retention', ofProject, (plan) =>
+    retentionQuery(plan, { first: [], returning: [] }, startsOf('week', plan.window, plan.zone)!),
+  ),
+  'analytics-live': analytics('live', ofProject, (plan) =>
+    liveQuery(plan, { sinceMs: now - 300_000, limit: 30 }),
+  ),
+  'analytics-visitors': analytics('visitors', ofProject, (plan) =>
+    figureVisitorsQuery(plan, {
+      funnel: null,
+      step: 1,
+      hasStopped: false,
+      after: null,
+      limit: 100,
+    }),
+  ),
   'visitors-buyers': visitors('resolution_hem', { ...lastDay, ...ofProject, limit: '100' }),
   'visitors-accounts': visitors('resolution_full_profile', {
     ...lastDay,

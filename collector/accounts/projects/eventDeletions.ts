@@ -80,6 +80,7 @@ export async function deleteRequestedEvents({
     left.push(
       ...(await Promise.all([
         deleteRows(clickhouse, 'events', eventsOf(some)),
+        deleteRows(clickhouse, 'hits', eventsOf(some)),
         deleteRows(clickhouse, 'rejected_events', eventsOf(some)),
         deleteRows(clickhouse, 'duplicate_events', eventsOf(some)),
         deleteRows(clickhouse, 'imported_days', importedDaysOf(some)),

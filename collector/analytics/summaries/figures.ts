@@ -1,8 +1,8 @@
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { visitorText } from '../../platform/outbox/visitorText.ts'
-import { readFields, readSessionFields } from '../breakdowns.ts'
+import { readBreakdowns } from '../breakdowns.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
-import { type Figures, readOverview } from '../overviewRoute.ts'
+import { type Figures, readPeriod } from '../overviewRoute.ts'
 import { mayTellOfPerson } from '../sharePolicy.ts'
 import type { Period } from './periods.ts'
 
@@ -38,11 +38,10 @@ export async function readSummary(
     zone,
     scope: { organizationId, projectId, pixelId: null, campaignId: null },
   }
-  const [now, previous, values, bySource] = await Promise.all([
-    readOverview(queryExecutor, plan),
-    readOverview(queryExecutor, { ...plan, window: before }),
-    readFields(queryExecutor, plan, ['page_path'], { limit: readMax }),
-    readSessionFields(queryExecutor, plan, ['source'], { limit: readMax }),
+  const [now, previous, values] = await Promise.all([
+    readPeriod(queryExecutor, plan),
+    readPeriod(queryExecutor, { ...plan, window: before }),
+    readBreakdowns(queryExecutor, plan, ['page_path', 'source'], { limit: readMax }),
   ])
   const shown = (found: readonly Counted[]) =>
     found
@@ -53,9 +52,9 @@ export async function readSummary(
       })
       .slice(0, shownMax)
   return {
-    now,
-    before: previous,
+    now: now.overview,
+    before: previous.overview,
     pages: shown(values.page_path!.values.filter(({ value }) => value !== null)),
-    sources: shown(bySource.source!.values),
+    sources: shown(values.source!.values),
   }
 }

@@ -46,12 +46,7 @@ export async function countEvents(
   const firstDay = Math.min(...leaves.map(({ fromDay }) => fromDay))
   // Read before the events are counted: an event that arrives in between changes the day's fingerprint, so that the
   // next build counts the day again.
-  const { days: fingerprints } = await readDayFingerprints(
-    clickhouse,
-    [build.projectId],
-    firstDay,
-    today,
-  )
+  const fingerprints = await readDayFingerprints(clickhouse, [build.projectId], firstDay, today)
   const countedDays = await readLeafDays(
     postgres,
     leaves.map(({ leafId }) => leafId),

@@ -30,7 +30,7 @@ export function eventCountsSelect(scan: CountsScan, bind: Bind): string {
   }
   const leaves = [...scan.leaves]
   const organization = bind('UUID', organizationId)
-  const { declared, from } = eventsSource(
+  const from = eventsSource(
     {
       scope: { organizationId, projectId, pixelId: null, campaignId: null },
       window,
@@ -46,7 +46,7 @@ export function eventCountsSelect(scan: CountsScan, bind: Bind): string {
   const isGapless = days.at(-1)! - days[0]! + 1 === days.length
   return `SELECT leaf_id, toDate(day_number) AS day, cookie_id, events
 FROM (
-${declared}SELECT cookie_id, toUInt16(intDiv(ts_millis, ${dayMs})) AS day_number, [${counts.join(', ')}] AS counts
+SELECT cookie_id, toUInt16(intDiv(ts_millis, ${dayMs})) AS day_number, [${counts.join(', ')}] AS counts
 FROM ${from}
 WHERE organization_id = ${organization} AND project_id = ${bind('UUID', projectId)}
   AND ts_millis >= ${bind('Int64', window.startMs)} AND ts_millis < ${bind('Int64', window.endMs)}

@@ -1,4 +1,10 @@
-import { type Field, hem, isProfileField } from '../../../schemas/fields.ts'
+import {
+  type Field,
+  fieldNamed,
+  hem,
+  isProfileField,
+  isSessionField,
+} from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { EventsPlan } from '../query/page/eventsPlan.ts'
@@ -21,7 +27,13 @@ export async function estimateScan(
   plan: EventsPlan,
 ): Promise<ScanEstimate> {
   const named = await nameProjects(queryExecutor, plan)
-  const query = eventsQuery({ ...named, columns: columnsOfEvents(plan), isForEstimate: true })
+  const query = eventsQuery({
+    ...named,
+    columns: columnsOfEvents(plan),
+    filters: plan.filters.filter(({ field }) => !field || !isSessionField(field)),
+    distinct: plan.distinct.filter((field) => !isSessionField(field)),
+    isForEstimate: true,
+  })
   const scans = await Promise.all(
     partsOfProjects(queryExecutor.clickhouse, named.scope).map(({ shard, table }) =>
       scansOf(queryExecutor.through(shard), {
@@ -41,12 +53,13 @@ export async function estimateScan(
 }
 
 /**
- * Excludes profile fields, because the tables of events contain only each event's identity, and these fields
- * take long to analyse.
+ * Excludes fields of sessions, whose table only the first shard has. Also excludes profile fields, because the tables of
+ * events contain only each event's identity, and these fields take long to analyse.
  */
 function columnsOfEvents({ columns }: EventsPlan): readonly Field[] {
-  const ofEvents = columns.filter((field) => !isProfileField(field))
-  return ofEvents.length === columns.length ? columns : [...new Set([...ofEvents, hem])]
+  const ofEvents = columns.filter((field) => !isProfileField(field) && !isSessionField(field))
+  if (columns.some(isProfileField)) return [...new Set([...ofEvents, hem])]
+  return ofEvents.length > 0 ? ofEvents : [fieldNamed('event_id')!]
 }
 
 /** Returns the scan of each table. */

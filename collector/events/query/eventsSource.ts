@@ -6,27 +6,16 @@ import { eventsWithSessions, isAboutSessions } from './sessions.ts'
 
 /**
  * Returns the FROM of a selection: for most reads only the table of events. If sessions or profiles determine
- * the rows, it joins them over the entire window. `names` are further fields that determine rows, such as
- * groups. `declared` is the WITH before SELECT.
+ * the rows, it joins them over the entire window. `names` are further fields that determine rows, such as groups.
  */
 export function eventsSource(
-  plan: Pick<
-    Selection,
-    'scope' | 'window' | 'filters' | 'sessionFilters' | 'bots' | 'oneVisitorOf'
-  > & {
-    readonly distinct?: readonly Field[]
-    /** Session fields that are also columns. */
-    readonly sessionNames?: readonly string[]
-  },
+  plan: Pick<Selection, 'scope' | 'window' | 'filters'> & { readonly distinct?: readonly Field[] },
   names: readonly string[],
   bind: Bind,
   events = 'events',
-): { declared: string; from: string } {
-  const { distinct = [], filters, sessionFilters = [], sessionNames = [] } = plan
+): string {
+  const { distinct = [], filters } = plan
   const deciding = [...distinct.map(({ name }) => name), ...names]
-  const { declared, from } =
-    sessionFilters.length + sessionNames.length > 0 || isAboutSessions(filters, deciding)
-      ? eventsWithSessions(plan, deciding, bind, events)
-      : { declared: '', from: events }
-  return { declared, from: eventsWithProfiles(distinct.filter(isProfileField), from) }
+  const from = isAboutSessions(filters, deciding) ? eventsWithSessions(plan, bind, events) : events
+  return eventsWithProfiles(distinct.filter(isProfileField), from)
 }

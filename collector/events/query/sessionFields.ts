@@ -1,7 +1,5 @@
 import { type Field, fieldNamed } from '../../../schemas/fields.ts'
-import type { Filter } from './filter/filter.ts'
-import { sessionFieldSql } from './filter/filterSql.ts'
-import { moreOf, outsideReferrer } from './sessionSplit.ts'
+import { outsideReferrer } from './sessionSplit.ts'
 import {
   clickIdSources,
   kindsBySource,
@@ -38,7 +36,7 @@ const channels = [
 export const direct = 'Direct'
 
 /** Fields of events whose value for a session comes from its first event. */
-const firstEventFields = [
+const ownFields = [
   'referrer_host',
   'utm_source',
   'utm_medium',
@@ -73,92 +71,45 @@ const byName: ReadonlyMap<string, Field> = new Map(
     }),
     computed('entry_page', 'page_path of the first page view.'),
     computed('exit_page', 'page_path of the last page view.'),
-    ...firstEventFields.map((name) => fieldNamed(name)!),
+    ...ownFields.map((name) => fieldNamed(name)!),
   ].map((field) => [field.name, field]),
 )
 
 /** The fields that figures read from sessions instead of events. */
 export const sessionFieldNames: readonly string[] = [...byName.keys()]
 
+/** Those that a session has from its first event. */
+export const firstEventFields: readonly string[] = sessionFieldNames.filter(
+  (name) => name !== 'entry_page' && name !== 'exit_page',
+)
+
 export const sessionFieldNamed = (name: string): Field | undefined => byName.get(name)
 
-/** SQL columns of the first event that determine these fields; an event field is its own column. */
-const columnsOf = (name: string): readonly string[] => {
-  if (name === 'source') return ['utm_source', 'click_id_type', 'referrer_host']
-  if (name === 'channel')
-    return ['utm_source', 'utm_medium', 'utm_campaign', 'click_id_type', 'referrer_host']
-  return name === 'entry_page' || name === 'exit_page' ? [] : [name]
-}
-
-/** The columns of sessions that these fields need. */
-export interface SessionColumns {
-  /** SQL: additional columns of sessionEvent. */
-  readonly more: readonly string[]
-  /**
-   * SQL over sessions: the fields, each named `_of_` and its name. `views` and `path` are SQL of page views
-   * and their paths.
-   */
-  readonly select: readonly string[]
-}
-
-/**
- * Returns the session columns for fields whose inputs begin at a position of sessionEvent's `more` columns.
- * `views` is SQL of a session's page views, and `path` that of an event's path.
- */
-export function sessionColumns(
-  names: readonly string[],
-  { place, views, path }: { place: number; views: string; path: (event: string) => string },
-): SessionColumns {
-  const unique = [...new Set(names)]
-  const columns = [...new Set(unique.flatMap(columnsOf))]
-  const first = (column: string) => moreOf('_session[1]', place + columns.indexOf(column))
-  const sqlOf = (name: string): string => {
-    if (name === 'entry_page') return path(`${views}[1]`)
-    if (name === 'exit_page') return path(`${views}[-1]`)
-    return firstEventSql(name, first)
-  }
-  return {
-    more: columns.map(columnSql),
-    select: unique.map((name) => `${sqlOf(name)} AS ${sessionFieldSql(name)}`),
-  }
+/** The columns of an event that tell where its session came from. */
+const originColumns: Readonly<Record<string, readonly string[]>> = {
+  source: ['utm_source', 'click_id_type', 'referrer_host'],
+  channel: ['utm_source', 'utm_medium', 'utm_campaign', 'click_id_type', 'referrer_host'],
 }
 
 /** Returns SQL of a column of events as text. */
 const columnSql = (name: string): string =>
   `CAST(${name === 'referrer_host' ? outsideReferrer : name}, 'Nullable(String)')`
 
-/** Returns SQL of a field of sessions from the columns of their first events. */
-function firstEventSql(name: string, first: First): string {
-  if (name === 'source') return `ifNull(nullIf(${originSql(first)}, ''), ${literal(direct)})`
-  return name === 'channel' ? channelSql(first) : first(name)
-}
-
-/** Returns the place of the page view of a session whose path is this field; undefined for other fields. */
-export const viewOfField = (name: string): 1 | -1 | undefined =>
-  name === 'entry_page' ? 1 : name === 'exit_page' ? -1 : undefined
-
 /**
- * Returns SQL of the value that a field would have if the event were alone in its session. Most events have no origin,
- * and the names of sources are searched for the others only.
+ * Returns SQL over rows of events: the value of a field that a session has from its first event (firstEventFields). Most
+ * events have no origin, and the names of sources are searched for the others only.
  */
 export function fieldOfEvent(name: string): string {
-  if (viewOfField(name)) return 'page_path'
-  if (!hasDirect(name)) return name === 'referrer_host' ? outsideReferrer : name
-  const columns = columnsOf(name).map(columnSql)
-  return `if(${columns.map((sql) => `isNull(${sql})`).join(' AND ')}, ${literal(direct)}, ${firstEventSql(name, columnSql)})`
+  if (name === 'referrer_host') return outsideReferrer
+  const columns = originColumns[name]
+  if (!columns) return name
+  const isDirect = columns.map((column) => `isNull(${columnSql(column)})`).join(' AND ')
+  const named =
+    name === 'channel'
+      ? channelSql(columnSql)
+      : `ifNull(nullIf(${originSql(columnSql)}, ''), ${literal(direct)})`
+  return `if(${isDirect}, ${literal(direct)}, ${named})`
 }
-
-const hasDirect = (name: string): boolean => name === 'source' || name === 'channel'
-
-/** Whether a filter accepts few events: no filter that excludes a value, and none on sessions without an origin. */
-export const isSelective = ({ field, op, value, others = [] }: Filter): boolean =>
-  op !== 'ne' &&
-  !(
-    field !== undefined &&
-    hasDirect(field.name) &&
-    ((op !== 'eq' && op !== 'in') ||
-      [value, ...others.map((other) => other.value)].includes(direct))
-  )
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
 const list = (texts: readonly string[]) => `[${texts.map(literal).join(', ')}]`

@@ -95,7 +95,7 @@ export const windowDeletionQueues = (deps: WindowDeletionDeps): Queue[] => [
 /**
  * Deletes the events of the unfinished requests, of all organizations in turn. A request finishes when no event is left,
  * it is ten minutes old, and every collector has shipped what it had accepted by then. Returns true if events were left.
- * Counted days and hours follow by themselves, because their fingerprints change (analytics/rollup).
+ * Figures follow within minutes: the job of hits compares the days again (analytics/hits).
  */
 export async function deleteWindows({
   postgres,
@@ -122,6 +122,7 @@ export async function deleteWindows({
     })
     if (await deleteRows(clickhouse, 'events', condition)) {
       isLeft = true
+      await postgres.query('UPDATE hits_progress SET compared_ms = 0')
       continue
     }
     const { requested_ms, deletion_id } = deletion

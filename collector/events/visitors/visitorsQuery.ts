@@ -22,14 +22,14 @@ export function visitorsQuery(plan: VisitorsPlan, encoding: RowEncoding): Query 
   const { bind, params } = bindings()
   const where = conditionsOf(plan, bind).join('\n  AND ')
   const limit = bind('UInt32', plan.limit)
-  const source = eventsSource(plan, [], bind)
+  const from = eventsSource(plan, [], bind)
   const page = (
     columns: readonly Column[],
-  ) => `${source.declared}SELECT ${selectList(columnsFrom(plan.source, columns))}
-FROM ${source.from}
+  ) => `SELECT ${selectList(columnsFrom(plan.source, columns))}
+FROM ${from}
 WHERE ${where}
   AND (ts_millis, event_id) IN (
-${newestOf(plan, source, where, limit)}
+${newestOf(plan, from, where, limit)}
 )`
   const sql = pageInsideProfiles(
     plan.columns,
@@ -52,13 +52,8 @@ ${newestOf(plan, source, where, limit)}
 }
 
 /** Returns the keys of the newest events of people, or of companies. */
-function newestOf(
-  { kind }: VisitorsPlan,
-  { declared, from }: ReturnType<typeof eventsSource>,
-  where: string,
-  limit: string,
-): string {
-  const people = `${declared}SELECT ts_millis, event_id, ${hemNumber} AS _hem_number
+function newestOf({ kind }: VisitorsPlan, from: string, where: string, limit: string): string {
+  const people = `SELECT ts_millis, event_id, ${hemNumber} AS _hem_number
 FROM ${from}
 WHERE ${where}
   AND _hem_number != 0

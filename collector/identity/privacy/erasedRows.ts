@@ -34,13 +34,6 @@ export function ofCookies(erasures: readonly Erased[]): Query[] {
   })
 }
 
-/** Selects rows with the numbers of these browsers. */
-export const ofNumbers = (erasures: readonly Erased[]): Query[] =>
-  ofCookies(erasures).map(({ sql, params }) => ({
-    sql: `(project_id, number) IN (SELECT project_id, number FROM analytics_visitors WHERE ${sql})`,
-    params,
-  }))
-
 /** Selects the links to the people, and those of their browsers. */
 export function ofLinks(erasures: readonly Erased[]): Query[] {
   const own = erasures.filter(

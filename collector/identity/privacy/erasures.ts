@@ -16,7 +16,6 @@ import {
   ofLinks,
   ofListMembers,
   ofMembers,
-  ofNumbers,
   ofProfiles,
 } from './erasedRows.ts'
 import { eraseSignals } from './eraseSignals.ts'
@@ -109,6 +108,7 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
   // Links identify the cookies, so they are deleted last.
   const left = await Promise.all([
     deleteEach(clickhouse, 'events', ofCookies(erasures)),
+    deleteEach(clickhouse, 'hits', ofCookies(erasures)),
     deleteEach(clickhouse, 'rejected_events', ofCookies(erasures)),
     deleteEach(clickhouse, 'audience_leaf_days', ofCookies(erasures)),
     deleteEach(clickhouse, 'intent_event_days', ofCookies(erasures)),
@@ -119,13 +119,6 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
       deleteEach(clickhouse, table, ofProfiles(profileHems, hem)),
     ),
   ])
-  // Reads no longer use counts of these events after their deletion (analytics/rollup). Counted sessions have the
-  // numbers of visitors, so the numbers are deleted after them.
-  for (const [table, conditions] of [
-    ['counted_sessions', ofNumbers(erasures)],
-    ['analytics_visitors', ofCookies(erasures)],
-  ] as const)
-    if (!left.includes(true)) left.push(await deleteEach(clickhouse, table, conditions))
   left.push(
     await deleteEach(
       clickhouse,

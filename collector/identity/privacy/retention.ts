@@ -34,6 +34,7 @@ export async function deleteExpired(
   // have no project.
   const inProjects = (column: string) => expired(bound, column, todayMs, true)
   await deleteRows(clickhouse, 'events', inProjects('fromUnixTimestamp64Milli(ts_millis)'))
+  await deleteRows(clickhouse, 'hits', inProjects('fromUnixTimestamp64Milli(ts_millis)'))
   await deleteRows(clickhouse, 'rejected_events', inProjects('received_at'))
   await deleteRows(clickhouse, 'duplicate_events', inProjects('received_at'))
   const links = expired(bound, 'observed_at', todayMs, false)

@@ -16,8 +16,11 @@ export interface Snapshot extends Omit<ClickHouseTable, 'chunks'> {
 /** How the names of the copies begin. */
 export const snapshotStart = 'backup_'
 
-/** Tables that a restore creates: records of the schema and of the shard, and tables for the time of a command. */
-const isOwnRows = `engine LIKE '%MergeTree' AND name NOT IN ('migrations', 'shard')
+/**
+ * Not in a backup: records of the schema and of the shard, and tables for the time of a command. Hits are built again from
+ * events.
+ */
+const isOwnRows = `engine LIKE '%MergeTree' AND name NOT IN ('migrations', 'shard', 'hits')
   AND NOT startsWith(name, '${snapshotStart}') AND NOT startsWith(name, 'load_')`
 
 /** Copies all tables of these servers. The copies need no space at first; `dropSnapshots` deletes them. */

@@ -10,6 +10,8 @@ import { planVitals } from './sampleVitals.ts'
 /** How many days the demo covers, today included: the default period and the previous one. */
 const daysBack = 60
 const everyMs = 60_000
+/** By how much the arrival of added visits is later than now, so that no reader in order of arrival has passed it. */
+const receivedAheadMs = 5_000
 
 /** The pixel that captures the sample visitors. */
 export const samplePixelId = ({ project_id }: Demo): string =>
@@ -58,11 +60,21 @@ export async function addSampleVisits(
     { length: Math.max(0, today - firstDay + 1) },
     (_, index) => new Date((firstDay + index) * dayMs),
   )
+  // The first visits arrived when they happened; nobody has read them yet.
+  const arrived = (row: string) =>
+    stored!.last === 0
+      ? row
+      : row.replace(
+          /"received_at":"[^"]*"/,
+          `"received_at":"${new Date(endMs + receivedAheadMs).toISOString()}"`,
+        )
   const rowsOf = (midnight: Date) =>
-    demoRows(midnight, owner).filter((row) => {
-      const { ts_millis } = JSON.parse(row) as { ts_millis: number }
-      return ts_millis >= firstMs && ts_millis < endMs
-    })
+    demoRows(midnight, owner)
+      .filter((row) => {
+        const { ts_millis } = JSON.parse(row) as { ts_millis: number }
+        return ts_millis >= firstMs && ts_millis < endMs
+      })
+      .map(arrived)
   const busy = midnights.filter((midnight) => rowsOf(midnight).length > 0)
   await insertDays(clickhouse, busy, rowsOf, `demo-${owner.projectId}-${firstMs}-${endMs}`)
 }

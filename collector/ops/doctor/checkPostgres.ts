@@ -12,6 +12,8 @@ const versionMin = 14
 const connectionsShareMax = 0.8
 /** A collector publishes its watermark every second. */
 const silentMsMax = 60_000
+/** The job of figures notes its progress every minute. */
+const figuresBehindMsMax = 15 * 60_000
 
 export async function examinePostgres(
   pool: Postgres,
@@ -87,6 +89,7 @@ async function examineSchema(pool: Postgres, settings: SecretBoxSettings): Promi
     schema,
     ...(await examineSecretKey(pool, settings)),
     ...(await examineCollectors(pool)),
+    ...(await examineFigures(pool)),
     ...(rows[0]!.jobs ? [await examineJobs(pool)] : []),
   ]
 }
@@ -127,6 +130,20 @@ async function examineCollectors(pool: Postgres): Promise<Finding[]> {
         : null,
     )
   })
+}
+
+async function examineFigures(pool: Postgres): Promise<Finding[]> {
+  const { rows } = await pool.query<{ behind_ms: number }>(
+    'SELECT complete_until()::float8 - repaired_ms AS behind_ms FROM hits_progress WHERE complete_until() IS NOT NULL',
+  )
+  return rows.map(({ behind_ms }) =>
+    finding(
+      `figures have all but the last ${duration(Math.max(behind_ms, 0))} of the events in ClickHouse`,
+      behind_ms > figuresBehindMsMax
+        ? 'a running service counts events every few seconds: check the log for the job analytics.hits'
+        : null,
+    ),
+  )
 }
 
 async function examineJobs(pool: Postgres): Promise<Finding> {

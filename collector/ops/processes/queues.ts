@@ -8,7 +8,7 @@ import { visitAlertQueues } from '../../activation/visitAlerts/visitAlertJobs.ts
 import { createDeliverer } from '../../activation/webhooks/deliverer.ts'
 import { webhookQueues } from '../../activation/webhooks/webhookJobs.ts'
 import { alertQueues } from '../../analytics/alerts/alertJobs.ts'
-import { analyticsQueues } from '../../analytics/counting/countingJobs.ts'
+import { hitsQueues } from '../../analytics/hits/keepHits.ts'
 import { summaryQueues } from '../../analytics/summaries/summaryJobs.ts'
 import { audienceQueues } from '../../audiences/audienceJobs.ts'
 import { fileQueues } from '../../audiences/files/audienceFiles.ts'
@@ -97,7 +97,7 @@ export async function openQueues(services: QueueDeps): Promise<Queues> {
     ...audienceQueues(services),
     ...fileQueues({ postgres, clickhouse, store: files, temporaryDirectory }),
     ...signalQueues(services),
-    ...analyticsQueues({ clickhouse: live, postgres }),
+    ...hitsQueues({ clickhouse: live, postgres }),
     ...alertQueues(services),
     ...visitAlertQueues(services),
     ...webhookQueues(postgres, deliverer),

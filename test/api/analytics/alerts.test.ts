@@ -66,7 +66,7 @@ async function openProject(agoMs: number[] = [], more: Row = {}) {
     "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
     [project_id, organizationId],
   )
-  await events.insert(agoMs.map((ago) => eventOf(noon, ago, { project_id, ...more })))
+  await events.insertHits(agoMs.map((ago) => eventOf(noon, ago, { project_id, ...more })))
   return project_id
 }
 
@@ -98,7 +98,7 @@ const weeksAgo = (...counts: number[]) =>
 describe('a threshold', () => {
   test('is compared with the metric of the window, without bots and by the filter', async () => {
     const project = await openProject([1_000, 2_000, 2 * hour])
-    await events.insert([
+    await events.insertHits([
       eventOf(noon, 3_000, { project_id: project, is_bot: true }),
       eventOf(noon, 3_000, { project_id: project, event_type: 'click', page_path: '/a' }),
     ])

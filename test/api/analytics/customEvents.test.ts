@@ -23,7 +23,7 @@ beforeAll(async () => {
     [projectId, organizationId],
   )
   const search = { referrer_url: 'https://www.google.com/' }
-  await events.insert([
+  await events.insertHits([
     eventOf(now, 9 * minuteMs, { cookie_id: ada, ...search }),
     eventOf(now, 8 * minuteMs, {
       cookie_id: ada,

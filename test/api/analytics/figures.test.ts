@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventOf, openEvents, pixelId, projectId, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
 
-/** Figures of all events, bots among them, against the counts of the events API and against a naive look at every row. */
+/** Figures of all events, bots among them, against the counts of the events API. */
 let events: Awaited<ReturnType<typeof openEvents>>
 const dayMs = 86_400_000
 const minuteMs = 60_000
@@ -49,7 +49,7 @@ beforeAll(async () => {
     }),
   )
   events = await openEvents()
-  await events.insert(rows.map(({ utm_source: _, ...row }) => row))
+  await events.insertHits(rows.map(({ utm_source: _, ...row }) => row))
 })
 afterAll(() => events.close())
 
@@ -77,8 +77,6 @@ const conditions = [
   'event_type:eq:click',
   'page_path:like:/%',
   'page_path:eq:/blog/ä,b',
-  'is_entry:eq:true',
-  'is_entry:eq:false',
   'page_path:in:/|/docs',
   'event_data.n:eq:1',
   'resolved:eq:false',
@@ -112,72 +110,19 @@ interface Overview {
   time_on_page_ms: number | null
 }
 
-/** All rows that a query selects, with their sessions, oldest first. */
-async function rowsOf(query: Query): Promise<Row[]> {
-  const page = await events.page({
-    ...query,
-    limit: '10000',
-    select: 'event_id,cookie_id,event_type,ts_millis,page_path,session_id,is_entry',
-  })
-  return page.rows.toReversed()
-}
-
-/** All of the sessions of these rows, as far as the window's end permits. */
-async function sessionsOf(selected: readonly Row[], { end_ms }: Query): Promise<Row[][]> {
-  const all = await rowsOf({
-    project_id: projectId,
-    start_ms: String(midnight - 12 * dayMs),
-    end_ms: end_ms!,
-  })
-  const wanted = new Set(selected.map(({ session_id }) => session_id))
-  const sessions = new Map<unknown, Row[]>()
-  for (const row of all) {
-    if (wanted.has(row.session_id))
-      sessions.set(row.session_id, [...(sessions.get(row.session_id) ?? []), row])
-  }
-  return [...sessions.values()]
-}
-const isView = ({ event_type }: Row) => event_type === 'page_view'
-
 describe('the overview', () => {
   test('equals counts of the events API exactly, whatever window, pixel and filter', async () => {
     await forAll(async (query) => {
       const { overview } = await analytics<{ overview: Overview }>('overview', query)
-      const [visitors, sessions, views] = await Promise.all([
+      const [visitors, views] = await Promise.all([
         counts({ ...query, distinct: 'cookie_id' }),
-        counts({ ...query, distinct: 'session_id' }),
         counts(withFilter(query, 'event_type:eq:page_view')),
       ])
       expect(overview).toMatchObject({
         events: visitors.total,
         visitors: visitors.counts[0]?.distinct ?? 0,
-        sessions: sessions.counts[0]?.distinct ?? 0,
         page_views: views.total,
       })
-    })
-  })
-
-  test('tells of sessions what a look at every row of them tells', async () => {
-    await forAll(async (query) => {
-      const { overview } = await analytics<{ overview: Overview }>('overview', query)
-      const selected = await rowsOf(query)
-      const ids = new Set(selected.map(({ event_id }) => event_id))
-      const sessions = await sessionsOf(selected, query)
-      const viewing = sessions.filter((session) => session.some(isView))
-      const bounced = viewing.filter((session) => session.filter(isView).length === 1)
-      let pageMs = 0
-      for (const session of viewing) {
-        const views = session.filter(isView)
-        for (const [index, view] of views.entries()) {
-          const until = views[index + 1] ?? session.at(-1)!
-          if (ids.has(view.event_id)) pageMs += Number(until.ts_millis) - Number(view.ts_millis)
-        }
-      }
-      const views = selected.filter(isView).length
-      expect(overview.bounce_rate).toBe(
-        viewing.length === 0 ? null : bounced.length / viewing.length,
-      )
-      expect(overview.time_on_page_ms).toBe(views === 0 ? null : pageMs / views)
     })
   })
 
@@ -220,44 +165,6 @@ describe('the series', () => {
         const length = interval === 'day' ? dayMs : 60 * minuteMs
         for (const [index, { start_ms }] of timeseries.entries())
           expect(start_ms).toBe(Number(timeseries[0]!.start_ms) + index * length)
-      }
-    })
-  })
-
-  test('by hour and day: sessions, bounce rate and time on page are those of a look at every row', async () => {
-    await forAll(async (query) => {
-      const selected = await rowsOf(query)
-      const ids = new Set(selected.map(({ event_id }) => event_id))
-      const sessions = await sessionsOf(selected, query)
-      for (const [interval, length] of [
-        ['hour', 60 * minuteMs],
-        ['day', dayMs],
-      ] as const) {
-        const { timeseries } = await analytics<{ timeseries: (Overview & { start_ms: number })[] }>(
-          'timeseries',
-          { ...query, interval, include: 'sessions' },
-        )
-        for (const point of timeseries) {
-          const isIn = (row: Row) =>
-            Math.floor(Number(row.ts_millis) / length) * length === point.start_ms
-          const ended = sessions.filter((session) => isIn(session.at(-1)!))
-          const viewing = ended.filter((session) => session.some(isView))
-          const bounced = viewing.filter((session) => session.filter(isView).length === 1)
-          const views = sessions.flatMap((session) =>
-            session.filter(isView).flatMap((view, index, all) => {
-              if (!ids.has(view.event_id) || !isIn(view)) return []
-              const until = all[index + 1] ?? session.at(-1)!
-              return [Number(until.ts_millis) - Number(view.ts_millis)]
-            }),
-          )
-          expect(point).toMatchObject({
-            sessions: ended.length,
-            bounce_rate: viewing.length === 0 ? null : bounced.length / viewing.length,
-            time_on_page_ms:
-              views.length === 0 ? null : views.reduce((sum, ms) => sum + ms, 0) / views.length,
-            converted: null,
-          })
-        }
       }
     })
   })
@@ -324,7 +231,7 @@ describe('the series', () => {
     first.setUTCDate(1)
     const start = first.getTime()
     const project_id = randomUUID()
-    await events.insert([start - 1, start].map((at) => eventOf(at, 0, { project_id })))
+    await events.insertHits([start - 1, start].map((at) => eventOf(at, 0, { project_id })))
     const { timeseries } = await analytics<{ timeseries: Row[] }>('timeseries', {
       project_id,
       interval: 'month',
@@ -394,44 +301,6 @@ describe('breakdowns', () => {
     })
   })
 
-  test('of entry and exit pages are the first and last page views of the sessions that are selected', async () => {
-    await forAll(async (query) => {
-      const { breakdowns } = await analytics<Breakdowns>('breakdown', {
-        ...query,
-        dimensions: 'entry_page,exit_page',
-        limit: '1000',
-      })
-      const sessions = (await sessionsOf(await rowsOf(query), query))
-        .map((session) => session.filter(isView))
-        .filter((views) => views.length > 0)
-      for (const [dimension, place] of [
-        ['entry_page', 0],
-        ['exit_page', -1],
-      ] as const) {
-        const expected = new Map<unknown, { sessions: number; cookies: Set<unknown> }>()
-        for (const views of sessions) {
-          const { page_path, cookie_id } = views.at(place)!
-          const entry = expected.get(page_path) ?? { sessions: 0, cookies: new Set() }
-          entry.sessions++
-          entry.cookies.add(cookie_id)
-          expected.set(page_path, entry)
-        }
-        expect(
-          new Map(
-            breakdowns[dimension]!.values.map(({ value, sessions, visitors }) => [
-              value,
-              [sessions, visitors],
-            ]),
-          ),
-        ).toEqual(
-          new Map(
-            [...expected].map(([path, { sessions, cookies }]) => [path, [sessions, cookies.size]]),
-          ),
-        )
-      }
-    })
-  })
-
   test('stop at the limit, those with the most visitors first, and say so', async () => {
     const query = {
       project_id: projectId,
@@ -452,11 +321,37 @@ describe('breakdowns', () => {
   })
 })
 
+test('a day has the sessions that start in it, whole; days add up to the period', async () => {
+  const project = randomUUID()
+  const first = midnight - 3 * dayMs
+  const visit = (ms: number, more: Row = {}) =>
+    eventOf(first, -ms, { project_id: project, cookie_id: visitor, ...more })
+  const visitor = randomUUID()
+  await events.insertHits([
+    visit(dayMs - 10 * minuteMs),
+    visit(dayMs + 10 * minuteMs),
+    visit(dayMs + 12 * minuteMs, { event_type: 'click' }),
+  ])
+  const of = async (day: number, days = 1) => {
+    const query = {
+      project_id: project,
+      start_ms: String(first + day * dayMs),
+      end_ms: String(first + (day + days) * dayMs),
+    }
+    return (await analytics<{ overview: Overview }>('overview', query)).overview
+  }
+  const session = { sessions: 1, bounce_rate: 0, time_on_page_ms: 11 * minuteMs }
+  const none = { sessions: 0, bounce_rate: null, time_on_page_ms: null }
+  expect(await of(0)).toEqual({ events: 1, visitors: 1, page_views: 1, ...session })
+  expect(await of(1)).toEqual({ events: 2, visitors: 1, page_views: 1, ...none })
+  expect(await of(0, 2)).toEqual({ events: 3, visitors: 1, page_views: 2, ...session })
+})
+
 test('the last half hour has its events minute by minute', async () => {
   const project = randomUUID()
   const now = Date.now()
   const [here, gone] = [randomUUID(), randomUUID()]
-  await events.insert([
+  await events.insertHits([
     eventOf(now, 1_000, { project_id: project, cookie_id: here, page_path: '/now' }),
     eventOf(now, 20 * minuteMs, {
       project_id: project,

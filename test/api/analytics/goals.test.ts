@@ -18,7 +18,7 @@ beforeAll(async () => {
     "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
     [projectId, organizationId],
   )
-  await events.insert([
+  await events.insertHits([
     eventOf(now, 5_000, { cookie_id: ada, page_path: '/thanks' }),
     eventOf(now, 4_000, { cookie_id: ada, page_path: '/thanks' }),
     eventOf(now, 3_000, { cookie_id: ben, event_type: 'form_submission', country: 'DE' }),

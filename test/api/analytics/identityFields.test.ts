@@ -8,7 +8,7 @@ let events: Awaited<ReturnType<typeof openEvents>>
 const now = Date.now()
 beforeAll(async () => {
   events = await openEvents()
-  await events.insert([eventOf(now, 1_000), eventOf(now, 2_000)])
+  await events.insertHits([eventOf(now, 1_000), eventOf(now, 2_000)])
 })
 afterAll(() => events.close())
 

@@ -41,7 +41,7 @@ beforeAll(async () => {
     visitors.push(history)
   }
   events = await openEvents()
-  await events.insert(visitors.flat())
+  await events.insertHits(visitors.flat())
 })
 afterAll(() => events.close())
 
@@ -169,7 +169,7 @@ describe('funnels', () => {
     const cookie_id = randomUUID()
     const limited = await openEvents({ env: { FOOTFALL_READ_MEMORY_MB_MAX: '256' } })
     try {
-      await limited.insert(
+      await limited.insertHits(
         Array.from({ length: 2_000 }, (_, n) =>
           eventOf(start, -n * 1_000, { project_id, cookie_id, event_type: 'page_view' }),
         ),
@@ -257,7 +257,7 @@ describe('visitors', () => {
     }
   })
 
-  test('are listed with their pages, the source of the first event, and the place and device of the last', async () => {
+  test('are listed with their pages, the source of the first session, and the place and device of the last', async () => {
     const [project_id, cookie_id, direct] = [randomUUID(), randomUUID(), randomUUID()]
     const [searched, mailed] = [randomUUID(), randomUUID()]
     const at = (agoMs: number, more: object) =>
@@ -267,14 +267,19 @@ describe('visitors', () => {
         page_host: 'shop.example',
         ...more,
       })
-    await events.insert([
-      at(9_000, {
+    await events.insertHits([
+      at(2 * 60 * minuteMs, {
         referrer_url: 'https://search.example/',
         country: 'FR',
         device_type: 'tablet',
       }),
-      at(8_000, { referrer_url: 'https://shop.example/', event_type: 'click', country: 'FR' }),
-      at(7_000, { referrer_url: 'https://shop.example/', country: 'DE', device_type: 'mobile' }),
+      at(8_000, {
+        referrer_url: 'https://shop.example/',
+        event_type: 'click',
+        country: 'DE',
+        device_type: 'mobile',
+      }),
+      at(7_000, { referrer_url: 'https://shop.example/', country: 'AT' }),
       at(6_000, { cookie_id: direct, referrer_url: 'https://shop.example/', country: null }),
       at(5_000, { cookie_id: searched, referrer_url: 'https://www.google.de/' }),
       at(4_000, { cookie_id: mailed, page_url: 'https://shop.example/?utm_source=newsletter' }),

@@ -49,7 +49,7 @@ function knownVisitors({ date, hours }: (typeof changes)[number]): Row[] {
 
 beforeAll(async () => {
   events = await openEvents()
-  await events.insert(changes.flatMap(knownVisitors))
+  await events.insertHits(changes.flatMap(knownVisitors))
   ask = await openProject(events, projectId)
 })
 afterAll(() => events.close())
@@ -60,28 +60,28 @@ describe.each(changes)('six known visitors on $date', ({ date, next }) => {
   /** By zone and filter: visitors, page views, events, sessions, bounces, orders, and the funnel's steps. */
   const known: Record<(typeof zones)[number], Record<string, number[]>> = {
     UTC: {
-      '': [4, 6, 7, 5, 3, 3, 1, 1],
+      '': [4, 6, 7, 4, 2, 3, 1, 1],
       'source:eq:Google': [2, 4, 4, 2, 0, 2, 1, 1],
       'utm_campaign:eq:may': [1, 1, 1, 1, 1, 0, 0, 0],
-      'entry_page:eq:/': [2, 2, 3, 2, 1, 1, 1, 1],
+      'entry_page:eq:/': [2, 2, 3, 1, 0, 1, 1, 1],
       'country:eq:US': [1, 2, 2, 2, 2, 1, 0, 0],
       'device_type:eq:mobile': [2, 4, 4, 3, 2, 2, 0, 0],
     },
     'America/Los_Angeles': {
-      '': [4, 6, 6, 5, 3, 3, 1, 0],
-      'source:eq:Google': [2, 3, 3, 2, 0, 2, 0, 0],
+      '': [4, 6, 6, 4, 3, 3, 1, 0],
+      'source:eq:Google': [2, 3, 3, 1, 0, 2, 0, 0],
       'utm_campaign:eq:may': [1, 1, 1, 1, 1, 0, 0, 0],
-      'entry_page:eq:/': [2, 2, 2, 2, 1, 1, 1, 0],
+      'entry_page:eq:/': [2, 2, 2, 1, 1, 1, 1, 0],
       'country:eq:US': [2, 3, 3, 3, 3, 1, 1, 0],
       'device_type:eq:mobile': [2, 4, 4, 3, 2, 2, 0, 0],
     },
     'Asia/Kathmandu': {
-      '': [4, 6, 7, 5, 4, 2, 2, 1],
-      'source:eq:Google': [2, 3, 3, 2, 1, 1, 1, 1],
+      '': [4, 6, 7, 5, 3, 2, 2, 1],
+      'source:eq:Google': [2, 3, 3, 2, 0, 1, 1, 1],
       'utm_campaign:eq:may': [1, 1, 1, 1, 1, 0, 0, 0],
       'entry_page:eq:/': [2, 3, 4, 2, 1, 1, 2, 1],
       'country:eq:US': [1, 2, 2, 2, 2, 1, 0, 0],
-      'device_type:eq:mobile': [2, 3, 3, 3, 3, 1, 0, 0],
+      'device_type:eq:mobile': [2, 3, 3, 3, 2, 1, 0, 0],
     },
   }
   test.each(zones)('have the figures that were counted by hand in %s', async (time_zone) => {

@@ -26,6 +26,8 @@ export const ofEvents: Record<string, (event: Seen, session: Session) => boolean
   'page_path:eq:/thanks': ({ page_path }) => page_path === '/thanks',
   'page_path:ne:/docs': ({ page_path }) => page_path !== '/docs',
   'is_entry:eq:true': (event, { views }) => event === views[0],
+  'is_entry:eq:false': (event, { views }) => event !== views[0],
+  'event_data.n:eq:1': ({ event_data }) => event_data !== '{}',
 }
 
 /** The parameters of a request, and its filters by kind. */
@@ -59,29 +61,42 @@ export const queryOf = ({
 
 /** A session with those of its events that a request is about. */
 export interface Selected extends Session {
+  /** The events that meet the filters. */
+  readonly matching: readonly Seen[]
+  /** Those of them in the window. */
   readonly selected: readonly Seen[]
+  /** Whether the session starts in the window. */
+  readonly isStarting: boolean
 }
 
-/** The sessions that a request is about, of these visitors' events. */
+/** The sessions that a request is about, of these visitors' events. Bots have sessions of their own. */
 export function select(
   visitors: readonly (readonly Seen[])[],
   { startMs, endMs, pixel, bots, sessionFilters, eventFilters }: Asked,
 ): Selected[] {
-  return visitors.flatMap((visitor) =>
-    sessionsOf(visitor.filter((event) => event.ts_millis < endMs && (bots || !event.is_bot)))
-      .filter(({ fields }) => sessionFilters.every((filter) => ofSessions[filter]!(fields)))
-      .map((session) => ({
-        ...session,
-        selected: session.events.filter(
-          (event) =>
-            event.ts_millis >= startMs &&
-            (pixel === null || event.pixel_id === pixel) &&
-            eventFilters.every((filter) => ofEvents[filter]!(event, session)),
-        ),
-      }))
-      .filter(({ selected }) => selected.length > 0),
-  )
+  const isIn = ({ ts_millis }: Seen) => ts_millis >= startMs && ts_millis < endMs
+  return visitors
+    .flatMap((visitor) =>
+      (bots ? [false, true] : [false]).flatMap((isBot) =>
+        sessionsOf(visitor.filter(({ is_bot }) => is_bot === isBot)),
+      ),
+    )
+    .filter(({ fields }) => sessionFilters.every((filter) => ofSessions[filter]!(fields)))
+    .map((session) => {
+      const matching = session.events.filter(
+        (event) =>
+          (pixel === null || event.pixel_id === pixel) &&
+          eventFilters.every((filter) => ofEvents[filter]!(event, session)),
+      )
+      const isStarting = isIn(session.events[0]!) && matching.length > 0
+      return { ...session, matching, selected: matching.filter(isIn), isStarting }
+    })
+    .filter(({ selected, isStarting }) => selected.length > 0 || isStarting)
 }
+
+/** The sessions that figures of sessions count. */
+export const starting = (sessions: readonly Selected[]) =>
+  sessions.filter(({ isStarting }) => isStarting)
 
 export const visitorsOf = (seen: readonly Seen[]) =>
   new Set(seen.map(({ cookie_id }) => cookie_id)).size
@@ -90,24 +105,33 @@ export const totals = (seen: readonly Seen[]) => ({
   visitors: visitorsOf(seen),
   page_views: seen.filter(isView).length,
 })
+/** The events in the window, oldest first. */
 export const selectedOf = (sessions: readonly Selected[]) =>
-  sessions.flatMap(({ selected }) => selected)
+  sessions
+    .flatMap(({ selected }) => selected)
+    .toSorted((one, other) => one.ts_millis - other.ts_millis)
 
-/** The overview of these sessions. */
-export function overviewOf(sessions: readonly Selected[]) {
-  const seen = selectedOf(sessions)
-  const viewing = sessions.filter(({ views }) => views.length > 0)
+/** The figures of the sessions that start in the window. */
+export function sessionTotals(sessions: readonly Selected[]) {
+  const started = starting(sessions)
+  const viewing = started.filter(({ views }) => views.length > 0)
   const bounced = viewing.filter(({ views }) => views.length === 1).length
-  let pageMs = 0
-  for (const { events, views, selected } of viewing)
-    for (const [index, view] of views.entries())
-      if (selected.includes(view))
-        pageMs += (views[index + 1] ?? events.at(-1)!).ts_millis - view.ts_millis
-  const page_views = seen.filter(isView).length
+  let [pages, pageMs] = [0, 0]
+  for (const { events, views, matching } of viewing)
+    for (const [index, view] of views.entries()) {
+      if (!matching.includes(view)) continue
+      pages++
+      pageMs += (views[index + 1] ?? events.at(-1)!).ts_millis - view.ts_millis
+    }
   return {
-    ...totals(seen),
-    sessions: sessions.length,
+    sessions: started.length,
     bounce_rate: viewing.length === 0 ? null : bounced / viewing.length,
-    time_on_page_ms: page_views === 0 ? null : pageMs / page_views,
+    time_on_page_ms: pages === 0 ? null : pageMs / pages,
   }
 }
+
+/** The overview of these sessions. */
+export const overviewOf = (sessions: readonly Selected[]) => ({
+  ...totals(selectedOf(sessions)),
+  ...sessionTotals(sessions),
+})

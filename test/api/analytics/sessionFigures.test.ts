@@ -12,6 +12,8 @@ import {
   type Selected,
   select,
   selectedOf,
+  sessionTotals,
+  starting,
   totals,
   visitorsOf,
 } from './naiveFigures.ts'
@@ -25,10 +27,12 @@ const otherPixel = randomUUID()
 const goals = { Ordered: 'page_path:eq:/thanks', Asked: 'event_type:eq:form_submission' }
 
 beforeAll(async () => {
-  for (const [index, event] of visitors.flat().entries())
+  for (const [index, event] of visitors.flat().entries()) {
     if (index % 5 === 0) event.pixel_id = otherPixel
+    if (index % 3 === 0) event.event_data = '{"n":"1"}'
+  }
   events = await openEvents()
-  await events.insert(visitors.flat())
+  await events.insertHits(visitors.flat())
   const { postgres } = events
   await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
     organizationId,
@@ -93,14 +97,16 @@ test('the overview and the series count what happens in the sessions that meet t
     const { timeseries } = await get<{ timeseries: { start_ms: number }[] }>('timeseries', {
       ...queryOf(one),
       interval: 'hour',
+      include: 'sessions',
     })
     const seen = selectedOf(sessions)
-    for (const { start_ms, ...point } of timeseries)
-      expect(point).toMatchObject(
-        totals(
-          seen.filter(({ ts_millis }) => Math.floor((ts_millis - start_ms) / 3_600_000) === 0),
-        ),
-      )
+    for (const { start_ms, ...point } of timeseries) {
+      const isIn = ({ ts_millis }: Seen) => Math.floor((ts_millis - start_ms) / 3_600_000) === 0
+      expect(point).toMatchObject({
+        ...totals(seen.filter(isIn)),
+        ...sessionTotals(sessions.filter(({ events: [first] }) => isIn(first!))),
+      })
+    }
   })
 })
 
@@ -124,7 +130,7 @@ test('a breakdown counts what happens in the sessions of each value', async () =
   await forAll(async (one, sessions) => {
     const { breakdowns } = await get<Breakdowns>('breakdown', {
       ...queryOf(one),
-      dimensions: [...sessionDimensions, 'page_path'].join(','),
+      dimensions: [...sessionDimensions, 'entry_page', 'exit_page', 'page_path'].join(','),
       limit: 1_000,
     })
     const key = (value: string | null) => (value === null ? 'null' : `=${value}`)
@@ -136,12 +142,30 @@ test('a breakdown counts what happens in the sessions of each value', async () =
         new Map(
           [...groups].map(([value, group]) => [
             value,
-            { ...totals(selectedOf(group)), sessions: group.length, goal: null },
+            { ...totals(selectedOf(group)), sessions: starting(group).length, goal: null },
           ]),
         ),
       )
       const sum = breakdowns[name]!.values.reduce((all, { sessions }) => all + sessions!, 0)
-      expect(sum).toBe(sessions.length)
+      expect(sum).toBe(starting(sessions).length)
+    }
+    const viewing = starting(sessions).filter(({ views }) => views.length > 0)
+    for (const name of ['entry_page', 'exit_page']) {
+      const groups = groupsBy(viewing, ({ fields }) => key(fields[name]!))
+      expect(found(name)).toEqual(
+        new Map(
+          [...groups].map(([value, group]) => [
+            value,
+            {
+              events: null,
+              page_views: null,
+              visitors: visitorsOf(group.flatMap(({ events }) => events)),
+              sessions: group.length,
+              goal: null,
+            },
+          ]),
+        ),
+      )
     }
     const paths = groupsBy(selectedOf(sessions), ({ page_path }) => key(page_path))
     expect(found('page_path')).toEqual(
@@ -159,27 +183,29 @@ test('with a goal, each value has the conversions of its sessions, or of the vis
     return {
       events: seen.filter(isOrder).length,
       visitors,
-      rate: visitors / visitorsOf(seen),
+      rate: seen.length === 0 ? 0 : visitors / visitorsOf(seen),
       revenue: null,
     }
   }
   await forAll(async (one, sessions) => {
     const { breakdowns } = await get<Breakdowns>('breakdown', {
       ...queryOf(one),
-      dimensions: 'source,entry_page,event_type,page_path,event_data.name',
+      dimensions: 'source,entry_page,exit_page,event_type,page_path,event_data.name',
       goal: 'Ordered',
       limit: 1_000,
     })
     const found = (name: string) =>
       new Map(breakdowns[name]!.values.map(({ value, goal }) => [value, goal]))
-    const viewing = sessions.filter(({ views }) => views.length > 0)
-    for (const [name, group] of [
-      ['source', sessions],
-      ['entry_page', viewing],
+    const viewing = starting(sessions).filter(({ views }) => views.length > 0)
+    const matchingOf = (of: readonly Selected[]) => of.flatMap(({ matching }) => matching)
+    for (const [name, group, eventsOf] of [
+      ['source', sessions, selectedOf],
+      ['entry_page', viewing, matchingOf],
+      ['exit_page', viewing, matchingOf],
     ] as const) {
       const groups = groupsBy(group, ({ fields }) => fields[name]!)
       expect(found(name)).toEqual(
-        new Map([...groups].map(([value, of]) => [value, goalOf(selectedOf(of))])),
+        new Map([...groups].map(([value, of]) => [value, goalOf(eventsOf(of))])),
       )
     }
     const seen = selectedOf(sessions)
@@ -275,7 +301,8 @@ test('funnels, retention, journeys and lists of visitors are of the sessions tha
     const { links } = await get<{ links: { step: number; sessions: number }[] }>('journeys', query)
     const begun = links.filter(({ step }) => step === 1)
     expect(begun.reduce((sum, { sessions }) => sum + sessions, 0)).toBe(
-      sessions.filter(({ views }) => views.some(({ page_path }) => page_path !== null)).length,
+      starting(sessions).filter(({ views }) => views.some(({ page_path }) => page_path !== null))
+        .length,
     )
 
     const { visitors: listed } = await post<{ visitors: { cookie_id: string; events: number }[] }>(

@@ -68,7 +68,7 @@ beforeAll(async () => {
   const owner = { organizationId, projectId: null }
   await storeApiKey(postgres, owner, 'live', 'admin', keys.admin, madeAs('admin'))
   await storeApiKey(postgres, owner, 'live', 'write', keys.write, madeAs('write'))
-  await events.insert(
+  await events.insertHits(
     [...personal, ...harmless].map((page_path, index) =>
       eventOf(now, (index + 1) * 1_000, {
         page_path,
@@ -81,7 +81,10 @@ beforeAll(async () => {
     ),
   )
   const bot = { is_bot: true, page_path: '/for-bots', country: 'US' }
-  await events.insert([eventOf(now, 500, bot), eventOf(now, 400, { ...bot, pixel_id: otherPixel })])
+  await events.insertHits([
+    eventOf(now, 500, bot),
+    eventOf(now, 400, { ...bot, pixel_id: otherPixel }),
+  ])
 })
 afterAll(() => events.close())
 

@@ -10,7 +10,7 @@ const visits = [Date.UTC(2026, 2, 6), Date.UTC(2026, 9, 30)].flatMap((from, inde
 
 beforeAll(async () => {
   events = await openEvents()
-  await events.insert(visits.flat())
+  await events.insertHits(visits.flat())
   const { postgres } = events
   await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
     organizationId,

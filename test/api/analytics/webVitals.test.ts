@@ -35,7 +35,7 @@ const measured = (
 test('three of four measurements of a page are at most its value', async () => {
   const project_id = randomUUID()
   const lcp = [100, 200, 300, 400, 500]
-  await events.insert([
+  await events.insertHits([
     ...lcp.map((value) => measured(project_id, '/', 'LCP', value)),
     measured(project_id, '/', 'CLS', 0.25),
     measured(project_id, '/slow', 'LCP', 9_000),

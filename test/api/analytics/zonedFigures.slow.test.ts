@@ -8,6 +8,8 @@ import {
   type Selected,
   select,
   selectedOf,
+  sessionTotals,
+  starting,
   totals,
   visitorsOf,
 } from './naiveFigures.ts'
@@ -38,7 +40,7 @@ for (const [index, event] of visitors.flat().entries())
 
 beforeAll(async () => {
   events = await openEvents()
-  await events.insert(visitors.flat())
+  await events.insertHits(visitors.flat())
   ask = await openProject(events, projectId)
 })
 afterAll(() => events.close())
@@ -137,14 +139,19 @@ describe.each(zones)('random sessions in %s', (time_zone) => {
       const { timeseries } = await ask<{ timeseries: ({ start_ms: number } & Row)[] }>(
         'GET',
         'timeseries',
-        { ...query, interval: 'day' },
+        { ...query, interval: 'day', include: 'sessions' },
       )
       const byDate = groupsBy(seen, ({ ts_millis }) => dateOf(ts_millis))
       expect(timeseries.map(({ start_ms }) => dateOf(start_ms))).toEqual(
         [0, 1, 2].map((days) => shifted(from, days)),
       )
       for (const { start_ms, ...point } of timeseries)
-        expect(point).toMatchObject(totals(byDate.get(dateOf(start_ms)) ?? []))
+        expect(point).toMatchObject({
+          ...totals(byDate.get(dateOf(start_ms)) ?? []),
+          ...sessionTotals(
+            sessions.filter(({ events: [first] }) => dateOf(first!.ts_millis) === dateOf(start_ms)),
+          ),
+        })
       const { timeseries: ofHours } = await ask<{
         timeseries: { start_ms: number; events: number }[]
       }>('GET', 'timeseries', { ...query, interval: 'hour' })
@@ -182,16 +189,19 @@ describe.each(zones)('random sessions in %s', (time_zone) => {
         )
         const expected = [...groups].map(([value, group]) => [
           value,
-          { ...totals(selectedOf(group)), sessions: group.length, goal: null },
+          { ...totals(selectedOf(group)), sessions: starting(group).length, goal: null },
         ])
         expect(found.get(name), name).toEqual(new Map(expected as [string, Row][]))
       }
-      const viewing = sessions.filter(({ views }) => views.length > 0)
+      const viewing = starting(sessions).filter(({ views }) => views.length > 0)
       for (const name of ofPages) {
         const groups = groupsBy(viewing, ({ fields }) => `${fields[name]}`)
         const expected = [...groups].map(([value, group]) => [
           value,
-          { visitors: visitorsOf(selectedOf(group)), sessions: group.length },
+          {
+            visitors: visitorsOf(group.flatMap(({ events: seen }) => seen)),
+            sessions: group.length,
+          },
         ])
         const counted = [...found.get(name)!].map(([value, { visitors, sessions }]) => [
           value,
@@ -252,7 +262,8 @@ describe.each(zones)('random sessions in %s', (time_zone) => {
       )
       const first = links.filter(({ step }) => step === 1)
       expect(first.reduce((sum, { sessions }) => sum + sessions, 0)).toBe(
-        sessions.filter(({ views }) => views.some(({ page_path }) => page_path !== null)).length,
+        starting(sessions).filter(({ views }) => views.some(({ page_path }) => page_path !== null))
+          .length,
       )
     }
   })

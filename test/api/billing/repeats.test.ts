@@ -176,7 +176,7 @@ test('a repeat of the visitors behind a figure, or of a contact query, has a cur
   })
   const now = Date.now()
   const visit = (cookie_id: string) =>
-    events.insert([eventOf(now, 10_000, { pixel_id: pixelId, cookie_id })])
+    events.insertHits([eventOf(now, 10_000, { pixel_id: pixelId, cookie_id })])
   const window = { start_ms: now - 3_600_000, end_ms: now }
   const visitors = {
     method: 'POST',

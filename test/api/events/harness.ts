@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
 import { inject } from 'vitest'
+import { rebuildHits } from '../../../collector/analytics/hits/rebuildHits.ts'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
@@ -199,6 +200,13 @@ async function openOwn(
     },
     insert: (rows: readonly Row[], into: 'live' | 'test' = 'live') =>
       insertRows(clickhouse[into], 'events', rows),
+    /** Inserts events and makes them known to figures at once. */
+    async insertHits(rows: readonly Row[]): Promise<void> {
+      await insertRows(clickhouse.live, 'events', rows)
+      await rebuildHits(clickhouse.live, [
+        ...new Set(rows.map(({ project_id }) => String(project_id))),
+      ])
+    },
     /** Makes these links and profiles known to reads. */
     async know({
       links = [],

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { rebuildHits } from '../../../collector/analytics/hits/rebuildHits.ts'
 import { createOpenQueryExecutor } from '../../../collector/api/access/queryExecutor.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
 import { waitFor } from '../../harness/service.ts'
@@ -70,6 +71,7 @@ test('an answer that is too large to parse is 400, and a smaller one is not', as
             FROM numbers(1001)`,
       params: { organizationId, projectId, pixelId, now },
     })
+    await rebuildHits(events.clickhouse.live, [projectId])
     const breakdown = (limit: string) => {
       const dimensions = 'event_data.a,event_data.a.b'
       const query = new URLSearchParams({ ...window, project_id: projectId, dimensions, limit })

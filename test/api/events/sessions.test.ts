@@ -145,11 +145,11 @@ describe('random histories', () => {
             String(a.event_id) < String(b.event_id) ? -1 : 1,
           )
           const half = Math.ceil(shuffled.length / 2)
-          await events.insert(shuffled.slice(0, half))
+          await events.insertHits(shuffled.slice(0, half))
           const scope = { ...whole, project_id: project }
           const early = await everyRow(scope)
           expectVisits(early, expectedOf(early))
-          await events.insert(shuffled.slice(half))
+          await events.insertHits(shuffled.slice(half))
           const all = await everyRow(scope)
           const expected = expectedOf(all)
           expect(all).toHaveLength(rows.length)
@@ -217,25 +217,25 @@ describe('session_id and is_entry', () => {
     (await read()).find(({ ts_millis }) => ts_millis === midnight + minutes * minute)?.session_id
 
   test('stay as they are when later events arrive, and join two sessions when one fills the rest', async () => {
-    await events.insert([at(600, { event_type: 'click' }), at(610), at(650)])
+    await events.insertHits([at(600, { event_type: 'click' }), at(610), at(650)])
     const [first, second] = [await sessionAt(600), await sessionAt(650)]
     expect(first).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
     expect(second).not.toBe(first)
     expect((await read()).map(({ is_entry }) => is_entry)).toEqual([true, true, false])
-    await events.insert([at(670)])
+    await events.insertHits([at(670)])
     expect([await sessionAt(600), await sessionAt(650), await sessionAt(670)]).toEqual([
       first,
       second,
       second,
     ])
-    await events.insert([at(630)])
+    await events.insertHits([at(630)])
     expect(new Set((await read()).map(({ session_id }) => session_id))).toEqual(new Set([first]))
-    await events.insert([at(590)])
+    await events.insertHits([at(590)])
     expect(await sessionAt(600)).not.toBe(first)
   })
 
   test('are null of DSP events, whatever cookie they name, and know no pixel', async () => {
-    await events.insert([
+    await events.insertHits([
       at(605, { source: 'svcdsp', campaign_id: 'c', event_type: 'click' }),
       at(606, { pixel_id: randomUUID(), event_type: 'click' }),
     ])
@@ -360,7 +360,7 @@ describe('session_id and is_entry', () => {
   })
 
   test('are in no row that does not name them, and in every schema, which says so', async () => {
-    await events.insert([eventOf(Date.now(), 1000, { project_id: project })])
+    await events.insertHits([eventOf(Date.now(), 1000, { project_id: project })])
     const { rows } = await events.page({ project_id: project })
     expect(rows).toHaveLength(1)
     expect(rows[0]).not.toHaveProperty('session_id')
@@ -373,9 +373,24 @@ describe('session_id and is_entry', () => {
     }
   })
 
+  test('are null while the event is not in hits', async () => {
+    const waiting = randomUUID()
+    // Hits are of events that have arrived.
+    const received_at = new Date(Date.now() + day).toISOString()
+    await events.insert([at(0, { project_id: waiting, received_at })])
+    const query = { ...whole, project_id: waiting, select: 'event_id,session_id,is_entry' }
+    expect((await events.page(query)).rows).toMatchObject([{ session_id: null, is_entry: null }])
+    const { rows } = await events.page({ ...query, filter: 'is_entry:eq:true' })
+    expect(rows).toEqual([])
+  })
+
   test('are of the caller’s organization alone', async () => {
-    const other = { organization_id: randomUUID(), ts_millis: midnight + 580 * minute }
-    await events.insert([at(0, other)])
+    const other = {
+      organization_id: randomUUID(),
+      cookie_id: randomUUID(),
+      ts_millis: midnight + 580 * minute,
+    }
+    await events.insertHits([at(0, other)])
     expect(await read({ filter: 'is_entry:eq:true' })).toMatchObject([
       { ts_millis: midnight + 590 * minute },
     ])

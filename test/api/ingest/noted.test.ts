@@ -404,7 +404,6 @@ test('what says too little is rejected with a reason, and what is too much; thei
   const throwing = { toString: 1, valueOf: 1 }
   // As text: nothing of JavaScript's own can write it.
   const deep = `${'{"a":'.repeat(6_000)}1${'}'.repeat(6_000)}`
-  const element = { tag: 'video' }
   const bad: [object, string][] = [
     [{ type: 'track' }, '/name'],
     [{ type: 'track', name: throwing }, '/event_data/name'],
@@ -412,10 +411,6 @@ test('what says too little is rejected with a reason, and what is too much; thei
     [{ type: 'click', path: [{ tag: throwing }] }, '/path'],
     [{ type: 'submit', form: 5 }, '/form'],
     [{ type: 'play' }, '/path'],
-    [
-      { type: 'play', element, currentSrc: '', duration: 1, currentTime: throwing },
-      '/event_data/position',
-    ],
     [{ type: 'scroll', percentage: throwing, threshold: 25 }, '/event_data/percentage'],
     [{ type: 'page', title: '', sizes: [1, 1, 1, 1], referrer: throwing }, '/event_data/referrer'],
     [{ type: 'copy', text: throwing, textLength: 1 }, '/event_data/text'],

@@ -82,7 +82,7 @@ async function findStaleRuns(
   const ofRules = createHash('sha256').update(JSON.stringify(rules)).digest('hex').slice(0, 32)
   const events =
     projectIds.length > 0
-      ? (await readDayFingerprints(clickhouse, projectIds, fromDay, today)).days
+      ? await readDayFingerprints(clickhouse, projectIds, fromDay, today)
       : new Map<number, string>()
   const known = new Map(
     (await readRuns(clickhouse, organizationId, fromDay)).map(({ day, fingerprint }) => [

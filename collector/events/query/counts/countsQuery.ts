@@ -34,8 +34,8 @@ export function countsQuery(plan: CountsPlan): Query {
     ...(distinct ? [`uniqExact(tuple(${distinct})) AS \`distinct\``] : []),
     `sum(count()) OVER () AS ${totalColumn}`,
   ]
-  const { declared, from } = eventsSource(plan, names, bind)
-  const sql = `${declared}SELECT ${columns.join(', ')}
+  const from = eventsSource(plan, names, bind)
+  const sql = `SELECT ${columns.join(', ')}
 FROM ${from}
 WHERE ${where}${names.length > 0 ? `\nGROUP BY ${names.join(', ')}` : ''}
 ORDER BY ${orderOf(plan).join(', ')}

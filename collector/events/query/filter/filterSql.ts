@@ -19,16 +19,7 @@ import type { Bots, Selection } from './selection.ts'
  * table's primary key, so they are compared without an expression.
  */
 export function selectionConditions(
-  {
-    scope,
-    source,
-    window,
-    filters,
-    sessionFilters = [],
-    bots,
-    oneVisitorOf,
-    order = 'desc',
-  }: Selection & { order?: Order },
+  { scope, source, window, filters, bots, order = 'desc' }: Selection & { order?: Order },
   bind: Bind,
 ): readonly string[] {
   const organizationId = bind('UUID', scope.organizationId)
@@ -41,51 +32,15 @@ export function selectionConditions(
     `${timeColumn(order)} >= ${timeOf(order, bind('Int64', window.startMs))}`,
     `${timeColumn(order)} < ${timeOf(order, bind('Int64', window.endMs))}`,
     ...botsCondition(bots),
-    ...sampleCondition(oneVisitorOf, 'cookie_id', bind),
     ...filterConditions(filters, organizationId, bind),
-    ...(sessionFilters.length > 0 ? [isSelected] : []),
   ]
 }
-
-/** SQL over joined rows of events: whether filters on sessions select the session of the event. */
-export const isSelected = '_is_selected'
-
-/** Returns SQL of a session field's column in joined rows. */
-export const sessionFieldSql = (name: string): string => `_of_${name}`
-
-/** Returns a filter on a session field as a condition over rows with its column. */
-export const sessionFilterCondition = (filter: Filter, bind: Bind): string =>
-  filterCondition(
-    { ...filter, field: { ...filter.field!, name: sessionFieldSql(filter.field!.name) } } as Filter,
-    bind,
-  )
 
 /** Returns the condition over rows with is_bot; none if bots are included. */
 export function botsCondition(bots: Bots = 'included'): readonly string[] {
   if (bots === 'included') return []
   return [bots === 'only' ? 'is_bot' : 'NOT is_bot']
 }
-
-/** Returns the condition of visitors (SQL) in a sample; none for all visitors. */
-export const sampleCondition = (
-  oneVisitorOf: number | undefined,
-  visitor: string,
-  bind: Bind,
-): readonly string[] => inSample(oneVisitorOf, sampleOf(visitor), bind)
-
-/** The most visitors of which a sample has one. The size of every sample divides it. */
-export const sampleParts = 1_000
-
-/** Returns SQL of the place of a visitor (SQL) among the parts of samples. */
-export const sampleOf = (visitor: string): string => `sipHash64(${visitor}) % ${sampleParts}`
-
-/** Returns the condition of a place (SQL) among the parts; none for all visitors. */
-export const inSample = (
-  oneVisitorOf: number | undefined,
-  place: string,
-  bind: Bind,
-): readonly string[] =>
-  oneVisitorOf === undefined ? [] : [`${place} < ${bind('UInt32', sampleParts / oneVisitorOf)}`]
 
 /** Returns filters as conditions over rows of `events`; the organization is SQL. */
 export function filterConditions(

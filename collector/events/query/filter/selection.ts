@@ -13,10 +13,6 @@ export interface Selection {
   readonly source: Source | null
   readonly window: Window
   readonly filters: readonly Filter[]
-  /** Filters on session fields (sessionFields.ts): events of matching sessions. */
-  readonly sessionFilters?: readonly Filter[]
   /** Absent: included. */
   readonly bots?: Bots
-  /** Reads one of so many visitors, chosen by a hash. Absent: all. */
-  readonly oneVisitorOf?: number
 }

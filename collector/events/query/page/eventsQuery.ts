@@ -6,8 +6,7 @@
  *
  * Both call page(columns) ▶ pageSql:
  *
- * - If session columns are only shown, withSessionsOf (sessions.ts) joins sessions to ( pageSql without them
- * ).
+ * - If session columns are only shown, withSessionsOf (sessions.ts) joins hits to ( pageSql without them ).
  * - Without distinct: SELECT … FROM eventsSource WHERE … ORDER BY … LIMIT limit + 1.
  * - With distinct: SELECT … FROM ( newest event of each kind ) WHERE cursor … LIMIT limit + 1.
  *
@@ -215,29 +214,23 @@ const bare = (name: string): Column => ({ name, sql: name })
 function pageSql(
   plan: EventsPlan,
   columns: readonly Column[],
-  { bind, events, declared: first = '' }: { bind: Bind; events: string; declared?: string },
+  { bind, events, declared = '' }: { bind: Bind; events: string; declared?: string },
 ): string {
   const decidesOverSessions = isAboutSessions(
     plan.filters,
     plan.distinct.map(({ name }) => name),
   )
   if (hasSessionColumns(columns) && !decidesOverSessions) {
-    return withSessionsOf(
-      columns,
-      plan,
-      bind,
-      (inside) => pageSql(plan, inside, { bind, events }),
-      events,
-    )
+    return withSessionsOf(columns, plan, bind, (inside) => pageSql(plan, inside, { bind, events }))
   }
-  const { declared, from } = eventsSource(plan, [], bind, events)
+  const from = eventsSource(plan, [], bind, events)
   const selected = selectList(columns)
   const all = [...selectionConditions(plan, bind), ...expectedConditions(plan.expected)]
   const after = [...cursorConditions(plan, bind), ...untilConditions(plan, bind)]
   const offset = plan.offset > 0 ? ` OFFSET ${bind('UInt32', plan.offset)}` : ''
   const limit = `LIMIT ${bind('UInt32', plan.limit + 1)}${offset}`
   if (plan.distinct.length === 0) {
-    return `${first}${declared}SELECT ${selected}
+    return `${declared}SELECT ${selected}
 FROM ${from}
 WHERE ${[...all, ...after, ...redundantBounds(plan, [...all, ...after], bind, events)].join('\n  AND ')}
 ${orderBy(plan.order)}
@@ -250,7 +243,7 @@ ${limit}`
   const keys = keyColumns(plan.order).filter((key) => columns.every(({ name }) => name !== key))
   return `SELECT ${columns.map(({ name }) => name).join(', ')}
 FROM (
-${declared}SELECT ${[selected, ...keys].join(', ')}
+SELECT ${[selected, ...keys].join(', ')}
 FROM ${from}
 WHERE ${all.join('\n  AND ')}
 ${newestFirst}

@@ -26,8 +26,8 @@ CREATE TABLE IF NOT EXISTS {events}
     -- Tells whether the events of an hour, and so of a day, are still the same. Late events, erasures and retention
     -- change them.
     PROJECTION by_hour
-        (SELECT project_id, intDiv(ts_millis, 3600000) AS hour, count(), groupBitXor(cityHash64(event_id))
-         GROUP BY project_id, hour)
+        (SELECT project_id, intDiv(ts_millis, 3600000) AS hour, source, count(), groupBitXor(cityHash64(event_id))
+         GROUP BY project_id, hour, source)
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(fromUnixTimestamp64Milli(ts_millis, 'UTC'))

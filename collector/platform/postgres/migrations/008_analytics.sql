@@ -106,8 +106,11 @@ CREATE INDEX alert_chat_messages_by_due ON alert_chat_messages (due_at);
 CREATE INDEX alert_chat_messages_by_alert ON alert_chat_messages (alert_id);
 CREATE INDEX alert_chat_messages_by_visit_alert ON alert_chat_messages (visit_alert_id);
 
--- The time zone in which the days of a project were last counted (analytics/counting); UTC without a row.
-CREATE TABLE analytics_counted_zones (
-  project_id uuid PRIMARY KEY REFERENCES projects ON DELETE CASCADE,
-  time_zone text NOT NULL
+-- What the job of hits has done (analytics/hits/hitsProgress.ts). Times of arrival, epoch milliseconds.
+CREATE TABLE hits_progress (
+  is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+  appended_ms bigint NOT NULL,
+  appending_ms bigint,
+  repaired_ms bigint NOT NULL,
+  compared_ms bigint NOT NULL
 );

@@ -58,7 +58,7 @@ beforeAll(async () => {
     [projectId, members.plain],
   )
   const at = (ms: number, more: Row) => eventOf(ms, 0, { page_host: 'shop.example', ...more })
-  await events.insert([
+  await events.insertHits([
     at(inWeek, { cookie_id: ada, page_path: '/', referrer_url: 'https://search.example/?q=x' }),
     at(inWeek + 60_000, {
       cookie_id: ada,

@@ -3,6 +3,7 @@ import { inject } from 'vitest'
 import { reloadIdentity } from '../../../../collector/identity/store/refresh.ts'
 import { openClickHouse } from '../../../../collector/platform/clickhouse/openClickHouse.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
+import { wakeQueue } from '../../../../collector/platform/jobs/queue.ts'
 import { beaconOf, customEvent, postBeacon, receiptOf } from '../../../harness/api.ts'
 import { waitFor } from '../../../harness/service.ts'
 import { type Caller, openAccounts } from '../../accounts/harness.ts'
@@ -43,12 +44,20 @@ export async function openPrivacy() {
     ...new Set((await eventsOf(key, cookie_id)).map(({ hem }) => hem)),
   ]
 
-  const shown = (key: Caller, cookie_id: string, hems: (string | null)[]) =>
-    waitFor(
+  const shown = async (key: Caller, cookie_id: string, hems: (string | null)[]) => {
+    await waitFor(
       `${hems.join()} for the cookie`,
       async () => JSON.stringify(await hemsOf(key, cookie_id)) === JSON.stringify(hems),
       30_000,
     )
+    await wakeQueue(it.postgres, 'analytics.hits')
+    const count = (table: string) => countOf(table, 'cookie_id = {cookie_id:UUID}', { cookie_id })
+    await waitFor(
+      'figures of the cookie',
+      async () => (await count('hits')) === (await count('events')),
+      60_000,
+    )
+  }
 
   /** Somebody whom both organizations have identified, after an event at each. */
   const meet = async () => {

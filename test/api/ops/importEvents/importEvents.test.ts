@@ -261,7 +261,8 @@ test('long integers of event_data keep their digits', async () => {
     rows: 0,
   })
   const stored = await importing.stored('event_data')
-  expect(stored.filter(({ event_data }) => event_data === data)).toHaveLength(2)
+  const digits = '"properties":{"id":9007199254740993123}'
+  expect(stored.filter(({ event_data }) => String(event_data).includes(digits))).toHaveLength(2)
 })
 
 test('a dry run stores nothing and counts what an import would', async () => {

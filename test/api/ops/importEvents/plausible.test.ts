@@ -1,5 +1,6 @@
 /** `npx footfall-server import plausible`: daily figures, which the API states apart from the project's own. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rebuildHits } from '../../../../collector/analytics/hits/rebuildHits.ts'
 import { type Importing, openImporting } from './harness.ts'
 
 let importing: Importing
@@ -120,6 +121,7 @@ test('days from the first event on are the project’s own', async () => {
   }
   const path = importing.write('own.ndjson', `${JSON.stringify(old)}\n`)
   expect((await importing.importFiles([path])).code).toBe(0)
+  await rebuildHits(importing.clickhouse, [importing.first.projectId])
   const { overview, imported } = await figures('overview')
   expect(overview).toMatchObject({ visitors: 1, page_views: 1 })
   expect(imported).toMatchObject({ last_day: '2023-01-30', visitors: 10 })

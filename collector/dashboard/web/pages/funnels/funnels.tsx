@@ -5,7 +5,6 @@ import { Page } from '../../components/page.tsx'
 import { lazyPage } from '../../lazyPage.tsx'
 import { changeParams } from '../../urlState.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'
-import { Estimate } from '../../view/estimate.tsx'
 import { textOf } from '../../view/filterText.ts'
 import { readFunnel, withins } from '../../view/funnelView.ts'
 import { useView } from '../../view/view.ts'
@@ -71,7 +70,6 @@ export function Funnels({ projectId }: { projectId: string }) {
             {(found) =>
               found && (
                 <>
-                  <Estimate fraction={found.meta.sample_fraction} />
                   <FunnelTable
                     projectId={projectId}
                     within={within}

@@ -3,7 +3,6 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { changeParams, useParams } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
-import { Estimate } from '../../view/estimate.tsx'
 import { NoEvents } from '../../view/noEvents.tsx'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
@@ -46,14 +45,11 @@ export function Journeys({ projectId }: { projectId: string }) {
           )}
         </ViewBar>
         <AsyncView query={journeys} lines={10}>
-          {({ links, meta }) =>
+          {({ links }) =>
             links.length === 0 ? (
               <NoEvents projectId={projectId} />
             ) : (
-              <>
-                <Estimate fraction={meta.sample_fraction} />
-                <JourneyChart links={links} isStale={journeys.isStale} />
-              </>
+              <JourneyChart links={links} isStale={journeys.isStale} />
             )
           }
         </AsyncView>

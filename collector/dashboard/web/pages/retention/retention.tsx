@@ -3,7 +3,6 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { changeParams, useParams } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
-import { Estimate } from '../../view/estimate.tsx'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { CohortTable } from './cohortTable.tsx'
@@ -42,7 +41,6 @@ export function Retention({ projectId }: { projectId: string }) {
         <AsyncView query={retention} lines={8}>
           {({ interval, cohorts, meta }) => (
             <>
-              <Estimate fraction={meta.sample_fraction} />
               <CohortTable
                 projectId={projectId}
                 interval={interval}

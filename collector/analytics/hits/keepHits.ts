@@ -1,0 +1,141 @@
+import { restMs } from '../../events/query/sessionSplit.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { readCompleteUntil } from '../../platform/collectors.ts'
+import type { Queue } from '../../platform/jobs/queue.ts'
+import { figuresCompleteUntil } from '../../platform/metrics.ts'
+import { type Lease, LeaseHeldError, withLease } from '../../platform/postgres/lease.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { appendHitsSql } from './appendHits.ts'
+import { compareHits } from './compareHits.ts'
+import { type HitsProgress, readHitsProgress, writeHitsProgress } from './hitsProgress.ts'
+import { freshMs, isFresh, receivedIn, repairHits } from './repairHits.ts'
+
+/** Appending takes one of so many parts of the time. */
+const restsPerRun = 30
+const [restSecondsMin, restSecondsMax] = [1, 30]
+/** The most events that one statement appends. */
+const eventsMax = 500_000
+const repairEveryMs = 60_000
+const compareEveryMs = 3_600_000
+/** A comparison that has to build many days ends after this time, so that new events are appended in between. */
+const comparingMs = 20_000
+/** The longest wait for events that a collector has accepted and not shipped. */
+const waitMs = 5 * 60_000
+
+interface HitsDeps {
+  readonly clickhouse: ClickHouse
+  readonly postgres: Postgres
+}
+
+/** The background job that keeps `hits` equal to the events of pixels. One primary at a time runs it. */
+export const hitsQueues = (deps: HitsDeps): Queue[] => [
+  {
+    name: 'analytics.hits',
+    schedule: '* * * * *',
+    timeoutSeconds: 3_600,
+    async run({ signal }) {
+      try {
+        const appendedIn = await withLease(deps.postgres, 'hits', (lease) =>
+          keepHits(deps, lease, signal),
+        )
+        const seconds = (appendedIn / 1000) * restsPerRun
+        return { againInSeconds: Math.min(Math.max(seconds, restSecondsMin), restSecondsMax) }
+      } catch (error) {
+        if (error instanceof LeaseHeldError) return
+        throw error
+      }
+    },
+  },
+]
+
+/**
+ * Appends the hits of all events that have arrived. From time to time it repairs sessions with late or old events, and
+ * compares hits with events. It may be stopped at any point: the next run goes on. Resolves with the milliseconds that
+ * appending took.
+ */
+export async function keepHits(
+  { clickhouse, postgres }: HitsDeps,
+  lease: Pick<Lease, 'inTransaction'>,
+  signal: AbortSignal,
+  { nowMs = Date.now(), repairs = repairEveryMs } = {},
+): Promise<number> {
+  const began = performance.now()
+  let progress = await readHitsProgress(postgres)
+  const note = async (changed: Partial<HitsProgress>) => {
+    progress = { ...progress, ...changed }
+    await lease.inTransaction((client) => writeHitsProgress(client, progress))
+  }
+  if (progress.appending_ms !== null) {
+    await deleteUnfinished(clickhouse, progress.appended_ms)
+    await note({ appending_ms: null })
+  }
+  if (progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
+    await note({ appended_ms: 0, repaired_ms: 0 })
+  // A collector that is lost holds complete_until back. Its events are found by a comparison when they arrive.
+  const completeMs = (await readCompleteUntil(postgres)) ?? 0
+  const untilMs = Math.max(completeMs, nowMs - waitMs)
+  for (;;) {
+    const batch = await findBatch(clickhouse, progress.appended_ms, untilMs)
+    if (batch.events > 0) {
+      await note({ appending_ms: batch.untilMs })
+      await append(clickhouse, progress.appended_ms, batch.untilMs)
+      await note({ appended_ms: batch.untilMs, appending_ms: null })
+    }
+    if (signal.aborted || batch.events < eventsMax) break
+  }
+  const appendedIn = performance.now() - began
+  figuresCompleteUntil.set(untilMs / 1000)
+  if (signal.aborted || untilMs - progress.repaired_ms < repairs) return appendedIn
+  await note({ appended_ms: untilMs })
+  const hasImports = await repairHits(clickhouse, progress.repaired_ms, untilMs, signal)
+  if (signal.aborted) return appendedIn
+  const isDue = hasImports || completeMs < untilMs || nowMs - progress.compared_ms >= compareEveryMs
+  await note({ repaired_ms: untilMs, ...(isDue && { compared_ms: 0 }) })
+  if (!isDue) return appendedIn
+  const comparing = AbortSignal.any([signal, AbortSignal.timeout(comparingMs)])
+  await compareHits(clickhouse, untilMs, comparing)
+  if (!comparing.aborted) await note({ compared_ms: nowMs })
+  return appendedIn
+}
+
+/** Whether events have no hits at all, as after a restore. */
+async function hasLostHits(clickhouse: ClickHouse): Promise<boolean> {
+  const [found] = await clickhouse.rows<{ hits: number; events: number }>({
+    sql: `SELECT (SELECT count() FROM hits) AS hits, (SELECT count() FROM (SELECT 1 FROM events WHERE source = 'pixel' LIMIT 1)) AS events`,
+    params: {},
+  })
+  return found!.hits === 0 && found!.events > 0
+}
+
+/** Deletes the hits of a run that was interrupted. */
+const deleteUnfinished = (clickhouse: ClickHouse, appendedMs: number): Promise<void> =>
+  clickhouse.command({
+    sql: `DELETE FROM hits WHERE received_at > fromUnixTimestamp64Milli({appendedMs:Int64}, 'UTC') SETTINGS lightweight_deletes_sync = 2`,
+    params: { appendedMs },
+  })
+
+/** The number of new events, at most eventsMax, and when the last of them arrived. */
+async function findBatch(
+  clickhouse: ClickHouse,
+  fromMs: number,
+  untilMs: number,
+): Promise<{ events: number; untilMs: number }> {
+  const [found] = await clickhouse.rows<{ events: number; until_ms: number }>({
+    sql: `SELECT count() AS events, toUnixTimestamp64Milli(max(received_at)) AS until_ms
+          FROM (SELECT received_at FROM events WHERE source = 'pixel' AND ${receivedIn} AND ${isFresh} ORDER BY received_at LIMIT {eventsMax:UInt32})`,
+    params: { fromMs, untilMs, eventsMax },
+  })
+  return {
+    events: found!.events,
+    untilMs: found!.events < eventsMax ? untilMs : found!.until_ms,
+  }
+}
+
+const append = (clickhouse: ClickHouse, fromMs: number, untilMs: number): Promise<void> =>
+  clickhouse.command({
+    sql: appendHitsSql({
+      isNew: `${receivedIn} AND ${isFresh}`,
+      isBefore: `ts_millis >= {fromMs:Int64} - ${freshMs + restMs}`,
+    }),
+    params: { fromMs, untilMs },
+  })

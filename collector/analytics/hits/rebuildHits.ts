@@ -1,0 +1,74 @@
+/** Builds hits again from events: of a day, or of some visitors. */
+
+import { restMs } from '../../events/query/sessionSplit.ts'
+import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
+import { appendHitsSql } from './appendHits.ts'
+
+const dayMs = 86_400_000
+
+/** Visitors of a project, and the time from which their hits are built again. */
+export interface RebuiltVisitors {
+  readonly projectId: string
+  readonly cookieIds: readonly string[]
+  /** Epoch milliseconds. */
+  readonly fromMs: number
+}
+
+/** Builds the hits of these projects again, from all their events. For stores without the job (keepHits.ts). */
+export const rebuildHits = (clickhouse: ClickHouse, projectIds: readonly string[]): Promise<void> =>
+  rebuild(clickhouse, { sql: 'project_id IN {projectIds:Array(UUID)}', params: { projectIds } })
+
+/** Builds the hits of a project's UTC day (since 1970) again, from events that arrived until `appendedMs`. */
+export const rebuildDay = (
+  clickhouse: ClickHouse,
+  projectId: string,
+  day: number,
+  appendedMs: number,
+): Promise<void> =>
+  rebuild(
+    clickhouse,
+    {
+      sql: 'project_id = {projectId:UUID} AND ts_millis >= {fromMs:Int64} AND ts_millis < {endMs:Int64}',
+      params: { projectId, fromMs: day * dayMs, endMs: (day + 1) * dayMs },
+    },
+    appendedMs,
+  )
+
+/** Builds the hits of visitors again. */
+export const rebuildVisitors = (
+  clickhouse: ClickHouse,
+  { projectId, cookieIds, fromMs }: RebuiltVisitors,
+  appendedMs: number,
+): Promise<void> =>
+  rebuild(
+    clickhouse,
+    {
+      sql: 'project_id = {projectId:UUID} AND ts_millis >= {fromMs:Int64} AND cookie_id IN {cookieIds:Array(UUID)}',
+      params: { projectId, cookieIds, fromMs },
+    },
+    appendedMs,
+  )
+
+/** Rebuilds the rows that meet a condition, which is the same over hits and events. */
+async function rebuild(
+  clickhouse: ClickHouse,
+  { sql, params }: Query,
+  appendedMs?: number,
+): Promise<void> {
+  await clickhouse.command({
+    sql: `DELETE FROM hits WHERE ${sql} SETTINGS lightweight_deletes_sync = 2`,
+    params,
+  })
+  const hasArrived =
+    appendedMs === undefined
+      ? ''
+      : " AND received_at <= fromUnixTimestamp64Milli({appendedMs:Int64}, 'UTC')"
+  const before =
+    'fromMs' in params
+      ? `project_id = {projectId:UUID} AND ts_millis >= {fromMs:Int64} - ${restMs} AND ts_millis < {fromMs:Int64}`
+      : 'false'
+  await clickhouse.command({
+    sql: appendHitsSql({ isNew: `${sql}${hasArrived}`, isBefore: before }),
+    params: { ...params, ...(appendedMs !== undefined && { appendedMs }) },
+  })
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { keepHits } from '../../../../collector/analytics/hits/keepHits.ts'
+import { rebuildHits } from '../../../../collector/analytics/hits/rebuildHits.ts'
+import { deleteWindows } from '../../../../collector/events/repair/windowDeletions.ts'
+import { inTransaction } from '../../../../collector/platform/postgres/transaction.ts'
+import { eventOf, openEvents, organizationId, projectId, type Row } from '../../events/harness.ts'
+import { dayMs, randomVisits, type Seen } from '../naiveSessions.ts'
+import { seededNumbers } from '../seededNumbers.ts'
+
+/** The job of hits, whatever the order in which events arrive, against hits that are built at once. */
+let events: Awaited<ReturnType<typeof openEvents>>
+const midnight = Math.floor(Date.now() / dayMs) * dayMs
+const minuteMs = 60_000
+beforeAll(async () => {
+  events = await openEvents({ isAlone: true })
+})
+afterAll(() => events.close())
+beforeEach(async () => {
+  await events.postgres.query('DELETE FROM hits_progress')
+  for (const table of ['events', 'hits'])
+    await events.clickhouse.live.command({ sql: `TRUNCATE TABLE ${table}`, params: {} })
+})
+
+/** Runs the job as if all events until this time had arrived. */
+async function keepUntil(completeMs: number, { repairs = 0, nowMs = completeMs } = {}) {
+  await events.postgres.query('DELETE FROM collectors')
+  await events.postgres.query(
+    `INSERT INTO collectors (collector_id, hostname, complete_until_ms) VALUES ($1, 'test', $2)`,
+    [randomUUID(), completeMs],
+  )
+  const lease = {
+    inTransaction: <T>(work: Parameters<typeof inTransaction<T>>[1]) =>
+      inTransaction(events.postgres, work),
+  }
+  const deps = { clickhouse: events.clickhouse.live, postgres: events.postgres }
+  await keepHits(deps, lease, new AbortController().signal, { repairs, nowMs })
+}
+
+const readHits = () =>
+  events.clickhouse.live.rows<Row>({
+    sql: 'SELECT * FROM hits ORDER BY cookie_id, is_bot, ts_millis, event_key',
+    params: {},
+  })
+const readRebuilt = async () => {
+  await rebuildHits(events.clickhouse.live, [projectId])
+  return readHits()
+}
+const withoutLate = (rows: Row[]) => rows.map(({ is_late: _, ...row }) => row)
+
+test('events that arrive in any order, after their repair, have the hits of events that are seen at once', async () => {
+  const below = seededNumbers(3)
+  const visits = randomVisits(9, 250, midnight - 8 * dayMs).flat()
+  const lateBy = () => [0, 0, 0, 40, 2_000, 50 * minuteMs, 30 * 60 * minuteMs][below(7)]!
+  const arriving = visits
+    .map((event): Seen & { at: number } => ({ ...event, at: event.ts_millis + lateBy() }))
+    .sort((a, b) => a.at - b.at)
+  const rows = arriving.map(({ at, ...event }) => ({
+    ...event,
+    received_at: new Date(at).toISOString(),
+  }))
+  for (let first = 0; first < rows.length; ) {
+    const last = Math.min(first + 1 + below(rows.length / 8), rows.length)
+    await events.insert(rows.slice(first, last))
+    // Some runs repair, some do not.
+    await keepUntil(arriving[last - 1]!.at, { repairs: below(3) === 0 ? 0 : Infinity })
+    first = last
+  }
+  await keepUntil(arriving.at(-1)!.at + 1)
+  const kept = withoutLate(await readHits())
+  const rebuilt = withoutLate(await readRebuilt())
+  expect(kept.length).toBe(visits.length)
+  for (const [index, hit] of kept.entries()) expect(hit).toEqual(rebuilt[index])
+})
+
+test('a run that was cut off between its insert and its note is repeated, each event once', async () => {
+  const at = midnight - dayMs
+  await events.insert([eventOf(at, 0), eventOf(at, 5)])
+  await keepUntil(at + 1_000, { repairs: Infinity })
+  await events.insert([eventOf(at + 60_000, 0)])
+  await keepUntil(at + 61_000, { repairs: Infinity })
+  await events.postgres.query('UPDATE hits_progress SET appended_ms = $1, appending_ms = $2', [
+    at + 1_000,
+    at + 61_000,
+  ])
+  await keepUntil(at + 61_000, { repairs: Infinity })
+  expect(await readHits()).toHaveLength(3)
+})
+
+test('hits that were dropped, deleted or doubled are built again', async () => {
+  const at = midnight - 3 * dayMs
+  const rows = Array.from({ length: 30 }, (_, n) => eventOf(at + n * dayMs * 0.05, 0))
+  await events.insert(rows)
+  await keepUntil(midnight)
+  const { live } = events.clickhouse
+  const all = await readHits()
+  expect(all).toHaveLength(30)
+  for (const damage of [
+    'TRUNCATE TABLE hits',
+    `DELETE FROM hits WHERE ts_millis < ${at + dayMs}`,
+    'INSERT INTO hits SELECT * FROM hits LIMIT 7',
+  ]) {
+    await live.command({ sql: damage, params: {} })
+    await events.postgres.query('UPDATE hits_progress SET compared_ms = 0')
+    await keepUntil(midnight)
+    expect(await readHits()).toEqual(all)
+  }
+})
+
+test('hits follow the deletion of their events', async () => {
+  const at = midnight - 3 * dayMs
+  const cookie_id = randomUUID()
+  await events.insert([
+    eventOf(at, 0, { cookie_id }),
+    eventOf(at + 1_000, 0, { cookie_id, event_type: 'click' }),
+    eventOf(at + 2_000, 0, { cookie_id }),
+  ])
+  await keepUntil(midnight)
+  await events.postgres.query(
+    `WITH one AS (INSERT INTO organizations (organization_id, name) VALUES ($1, 'One'))
+     INSERT INTO projects (project_id, organization_id, name) VALUES ($2, $1, 'Shop')`,
+    [organizationId, projectId],
+  )
+  await events.postgres.query(
+    `INSERT INTO event_window_deletions (deletion_id, organization_id, project_id, start_ms, end_ms, filter, events, requested_at)
+     VALUES ($1, $2, $3, $4, $5, 'event_type:eq:click', 1, now())`,
+    [randomUUID(), organizationId, projectId, at, at + dayMs],
+  )
+  const deps = { clickhouse: events.clickhouse.live, postgres: events.postgres }
+  await expect.poll(() => deleteWindows(deps), { timeout: 60_000 }).toBe(false)
+  await keepUntil(midnight)
+  expect(await readHits()).toMatchObject([
+    { session_event: 1, session_page: 1 },
+    { session_event: 2, session_page: 2, session_gap_ms: 2_000 },
+  ])
+})
