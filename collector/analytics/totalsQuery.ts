@@ -145,11 +145,11 @@ function selectedSessionsSql(
   const isSelective = plan.filters.some(({ op }) => op !== 'ne')
   const selected = `(${key}) IN (\nSELECT ${key}\nFROM hits\nWHERE ${all([...sessions, meets])}\n)`
   return `SELECT ${starts ? 'start_ms, ' : ''}count() AS sessions, countIf(_pages > 0) AS viewing_sessions, countIf(_pages = 1) AS bounced_sessions,
-  sum(length(_views)) AS viewed_pages,
-  sum(arraySum((gap, view) -> if(has(_views, view), gap, 0), _gaps, _gap_views)) AS page_ms
+  sum(arraySum(_views_met)) AS viewed_pages,
+  sum(arraySum((gap, view) -> if(view > 0, gap * _views_met[view], 0), _gaps, _gap_views)) AS page_ms
 FROM (
 WITH ${meets} AS _meets
-SELECT ${start}max(session_page) AS _pages, groupArrayIf(session_page, ${isPageView} AND _meets) AS _views,
+SELECT ${start}max(session_page) AS _pages, arraySort((met, view) -> view, groupArrayIf(_meets, ${isPageView}), groupArrayIf(session_page, ${isPageView})) AS _views_met,
   groupArray(session_gap_ms) AS _gaps, groupArray(session_page - (${isPageView})) AS _gap_views
 FROM hits
 WHERE ${all(isSelective ? [...sessions, selected] : sessions)}

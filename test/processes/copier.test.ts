@@ -22,12 +22,16 @@ test('a copier gets every acknowledged event once, while ClickHouse is away and 
   const copied: string[] = []
   let isSending = true
   let isCopying = true
+  let isOver = false
 
   const send = async () => {
     while (isSending) {
       const event = customEvent()
       const beacon = () => postBeacon(service.url, beaconOf(service, [event]))
-      while (!(await beacon().catch(() => null))?.ok) await delay(50)
+      while (!(await beacon().catch(() => null))?.ok) {
+        if (isOver) return
+        await delay(50)
+      }
       acknowledged.push(event.event_id)
       // Slower than one copier, on a busy machine too.
       await delay(25)
@@ -89,6 +93,7 @@ test('a copier gets every acknowledged event once, while ClickHouse is away and 
     )
     expect(copied).toHaveLength(new Set(copied).size)
   } finally {
+    isOver = true
     isSending = false
     isCopying = false
     await Promise.all(all)

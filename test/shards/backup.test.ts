@@ -134,7 +134,7 @@ async function hashTables(
   for (const { clickhouse } of nodes) {
     const tables = await clickhouse.rows<{ name: string; engine: string }>({
       sql: `SELECT name, engine FROM system.tables
-            WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT IN ('migrations', 'shard')`,
+            WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT IN ('migrations', 'shard', 'hits')`,
       params: {},
     })
     for (const { name, engine } of tables) {

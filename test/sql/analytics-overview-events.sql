@@ -47,8 +47,8 @@ FROM (
       AND resolved = {p10:Bool})
 ) AS totals, (
   SELECT count() AS sessions, countIf(_pages > 0) AS viewing_sessions, countIf(_pages = 1) AS bounced_sessions,
-    sum(length(_views)) AS viewed_pages,
-    sum(arraySum((gap, view) -> if(has(_views, view), gap, 0), _gaps, _gap_views)) AS page_ms
+    sum(arraySum(_views_met)) AS viewed_pages,
+    sum(arraySum((gap, view) -> if(view > 0, gap * _views_met[view], 0), _gaps, _gap_views)) AS page_ms
   FROM (
     WITH ifNull(page_path = {p17:String}, false) AND ifNull((project_id, cookie_id, ts_millis, event_key) IN (SELECT project_id, cookie_id, ts_millis, toUInt32(cityHash64(event_id)) AS event_key
         FROM events
@@ -59,7 +59,7 @@ FROM (
           AND ts_millis < {p22:Int64}
           AND NOT is_bot
           AND resolved = {p23:Bool}), false) AS _meets
-    SELECT max(session_page) AS _pages, groupArrayIf(session_page, event_type = 'page_view' AND _meets) AS _views,
+    SELECT max(session_page) AS _pages, arraySort((met, view) -> view, groupArrayIf(_meets, event_type = 'page_view'), groupArrayIf(session_page, event_type = 'page_view')) AS _views_met,
       groupArray(session_gap_ms) AS _gaps, groupArray(session_page - (event_type = 'page_view')) AS _gap_views
     FROM hits
     WHERE organization_id = {p11:UUID}

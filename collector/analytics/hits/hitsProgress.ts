@@ -9,9 +9,12 @@ export interface HitsProgress {
   readonly appending_ms: number | null
   /** Late and old events up to here are in the sessions of their visitors. */
   readonly repaired_ms: number
-  /** When hits were last compared with events, epoch milliseconds. */
+  /** When hits were last compared with events, epoch milliseconds. 0 and `comparing`: they must be compared. */
   readonly compared_ms: number
 }
+
+/** Stands in `compared_ms` while hits may be incomplete: another process may set it to 0 meanwhile. */
+export const comparing = -1
 
 export async function readHitsProgress(client: Queryable): Promise<HitsProgress> {
   const { rows } = await client.query<HitsProgress>(
@@ -20,14 +23,25 @@ export async function readHitsProgress(client: Queryable): Promise<HitsProgress>
   return rows[0] ?? { appended_ms: 0, appending_ms: null, repaired_ms: 0, compared_ms: 0 }
 }
 
+/** Writes these columns alone. */
 export async function writeHitsProgress(
   client: Queryable,
-  { appended_ms, appending_ms, repaired_ms, compared_ms }: HitsProgress,
+  changed: Partial<HitsProgress>,
 ): Promise<void> {
+  const names = Object.keys(changed)
   await client.query(
-    `INSERT INTO hits_progress (appended_ms, appending_ms, repaired_ms, compared_ms) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (is_only) DO UPDATE SET appended_ms = excluded.appended_ms, appending_ms = excluded.appending_ms,
-       repaired_ms = excluded.repaired_ms, compared_ms = excluded.compared_ms`,
-    [appended_ms, appending_ms, repaired_ms, compared_ms],
+    'INSERT INTO hits_progress (appended_ms, repaired_ms, compared_ms) VALUES (0, 0, 0) ON CONFLICT DO NOTHING',
   )
+  await client.query(
+    `UPDATE hits_progress SET ${names.map((name, index) => `${name} = $${index + 1}`).join(', ')}`,
+    Object.values(changed),
+  )
+}
+
+/** Replaces `comparing`. */
+export async function noteCompared(client: Queryable, comparedMs: number): Promise<void> {
+  await client.query('UPDATE hits_progress SET compared_ms = $1 WHERE compared_ms = $2', [
+    comparedMs,
+    comparing,
+  ])
 }

@@ -7,12 +7,18 @@ import { type Lease, LeaseHeldError, withLease } from '../../platform/postgres/l
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { appendHitsSql } from './appendHits.ts'
 import { compareHits } from './compareHits.ts'
-import { type HitsProgress, readHitsProgress, writeHitsProgress } from './hitsProgress.ts'
+import {
+  comparing,
+  type HitsProgress,
+  noteCompared,
+  readHitsProgress,
+  writeHitsProgress,
+} from './hitsProgress.ts'
 import { freshMs, isFresh, receivedIn, repairHits } from './repairHits.ts'
 
 /** Appending takes one of so many parts of the time. */
 const restsPerRun = 30
-const [restSecondsMin, restSecondsMax] = [1, 30]
+const [restSecondsMin, restSecondsMax] = [1, 10]
 /** The most events that one statement appends. */
 const eventsMax = 500_000
 const repairEveryMs = 60_000
@@ -36,7 +42,7 @@ export const hitsQueues = (deps: HitsDeps): Queue[] => [
     async run({ signal }) {
       try {
         const appendedIn = await withLease(deps.postgres, 'hits', (lease) =>
-          keepHits(deps, lease, signal),
+          keepHits(deps, lease, AbortSignal.any([signal, lease.signal])),
         )
         const seconds = (appendedIn / 1000) * restsPerRun
         return { againInSeconds: Math.min(Math.max(seconds, restSecondsMin), restSecondsMax) }
@@ -63,17 +69,18 @@ export async function keepHits(
   let progress = await readHitsProgress(postgres)
   const note = async (changed: Partial<HitsProgress>) => {
     progress = { ...progress, ...changed }
-    await lease.inTransaction((client) => writeHitsProgress(client, progress))
+    await lease.inTransaction((client) => writeHitsProgress(client, changed))
   }
   if (progress.appending_ms !== null) {
     await deleteUnfinished(clickhouse, progress.appended_ms)
-    await note({ appending_ms: null })
+    // Its insert may still arrive.
+    await note({ appending_ms: null, compared_ms: 0 })
   }
   if (progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
     await note({ appended_ms: 0, repaired_ms: 0 })
   // A collector that is lost holds complete_until back. Its events are found by a comparison when they arrive.
   const completeMs = (await readCompleteUntil(postgres)) ?? 0
-  const untilMs = Math.max(completeMs, nowMs - waitMs)
+  const untilMs = Math.max(progress.appended_ms, completeMs, nowMs - waitMs)
   for (;;) {
     const batch = await findBatch(clickhouse, progress.appended_ms, untilMs)
     if (batch.events > 0) {
@@ -86,15 +93,20 @@ export async function keepHits(
   const appendedIn = performance.now() - began
   figuresCompleteUntil.set(untilMs / 1000)
   if (signal.aborted || untilMs - progress.repaired_ms < repairs) return appendedIn
-  await note({ appended_ms: untilMs })
-  const hasImports = await repairHits(clickhouse, progress.repaired_ms, untilMs, signal)
+  const { compared_ms } = progress
+  // A repair that is cut off may have deleted hits.
+  await note({ appended_ms: untilMs, compared_ms: comparing })
+  const left = await repairHits(clickhouse, progress.repaired_ms, untilMs, signal)
   if (signal.aborted) return appendedIn
-  const isDue = hasImports || completeMs < untilMs || nowMs - progress.compared_ms >= compareEveryMs
-  await note({ repaired_ms: untilMs, ...(isDue && { compared_ms: 0 }) })
-  if (!isDue) return appendedIn
-  const comparing = AbortSignal.any([signal, AbortSignal.timeout(comparingMs)])
-  await compareHits(clickhouse, untilMs, comparing)
-  if (!comparing.aborted) await note({ compared_ms: nowMs })
+  if (left !== 'late events') await note({ repaired_ms: untilMs })
+  const isDue = left !== null || completeMs < untilMs || nowMs - compared_ms >= compareEveryMs
+  if (!isDue) {
+    await lease.inTransaction((client) => noteCompared(client, compared_ms))
+    return appendedIn
+  }
+  const stops = AbortSignal.any([signal, AbortSignal.timeout(comparingMs)])
+  await compareHits(clickhouse, untilMs, stops)
+  if (!stops.aborted) await lease.inTransaction((client) => noteCompared(client, nowMs))
   return appendedIn
 }
 
@@ -110,7 +122,7 @@ async function hasLostHits(clickhouse: ClickHouse): Promise<boolean> {
 /** Deletes the hits of a run that was interrupted. */
 const deleteUnfinished = (clickhouse: ClickHouse, appendedMs: number): Promise<void> =>
   clickhouse.command({
-    sql: `DELETE FROM hits WHERE received_at > fromUnixTimestamp64Milli({appendedMs:Int64}, 'UTC') SETTINGS lightweight_deletes_sync = 2`,
+    sql: `DELETE FROM hits WHERE received_at > fromUnixTimestamp64Milli({appendedMs:Int64}, 'UTC') SETTINGS lightweight_deletes_sync = 1`,
     params: { appendedMs },
   })
 

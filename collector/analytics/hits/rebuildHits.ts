@@ -55,10 +55,16 @@ async function rebuild(
   { sql, params }: Query,
   appendedMs?: number,
 ): Promise<void> {
-  await clickhouse.command({
-    sql: `DELETE FROM hits WHERE ${sql} SETTINGS lightweight_deletes_sync = 2`,
+  const [found] = await clickhouse.rows<{ hits: number; events: number }>({
+    sql: `SELECT (SELECT count() FROM hits WHERE ${sql}) AS hits, (SELECT count() FROM events WHERE ${sql}) AS events`,
     params,
   })
+  if (found!.hits > 0)
+    await clickhouse.command({
+      sql: `DELETE FROM hits WHERE ${sql} SETTINGS lightweight_deletes_sync = 1`,
+      params,
+    })
+  if (found!.events === 0) return
   const hasArrived =
     appendedMs === undefined
       ? ''

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { StartError } from '../../platform/startError.ts'
 
@@ -32,16 +33,26 @@ export interface Address {
   setting: string
 }
 
-/** Throws StartError if another process has the port, or if this process may not use it. */
+/** How long the workers of a killed service may keep its port. */
+const leavingMs = 5_000
+const tryEveryMs = 100
+
+/** Throws StartError if another process has the port and keeps it, or if this process may not use it. */
 export async function requireFreePort(address: Address): Promise<void> {
-  const server = createServer()
-  try {
-    server.listen(address.port, address.host)
-    await once(server, 'listening')
-  } catch (error) {
-    throw toStartError(error, address)
-  } finally {
-    server.close()
+  const until = performance.now() + leavingMs
+  for (;;) {
+    const server = createServer()
+    try {
+      server.listen(address.port, address.host)
+      await once(server, 'listening')
+      return
+    } catch (error) {
+      const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+      if (!isTaken || performance.now() > until) throw toStartError(error, address)
+    } finally {
+      server.close()
+    }
+    await delay(tryEveryMs)
   }
 }
 

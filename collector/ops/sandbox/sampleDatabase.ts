@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { rebuildHits } from '../../analytics/hits/rebuildHits.ts'
+import { compareHits } from '../../analytics/hits/compareHits.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { companyAt, type Graph, profileAt } from '../../identity/generate/index.ts'
 import { profileCount } from '../../identity/store/profileSql.ts'
@@ -149,7 +149,7 @@ export async function fillSampleDatabase(
     .map((day) => new Date(day * dayMs))
   await insertDays(clickhouse, missing, rowsOf, 'sample')
   await insertHours(today)
-  await rebuildHits(clickhouse, [sampleIdentity.projectId])
+  await compareHits(clickhouse, now.getTime(), new AbortController().signal)
 }
 
 /** Groups rows by the hour of receipt, counted from 1 January 1970. */
