@@ -117,8 +117,15 @@ ${await bundle('src/start.ts')}};
 `
   files['index.js'] = module
   for (const name of chunks) {
-    const inject = name === 'vitals' ? [at('chunks/earlyObserver.ts')] : []
-    files[`${name}.js`] = await bundle(`chunks/${name}.ts`, { minify: true, inject })
+    // web-vitals gets an observer of ours, which `window` does not have.
+    const more =
+      name === 'vitals'
+        ? {
+            inject: [at('chunks/earlyObserver.ts')],
+            define: { PerformanceObserver: 'PerformanceObserver' },
+          }
+        : {}
+    files[`${name}.js`] = await bundle(`chunks/${name}.ts`, { minify: true, ...more })
   }
   files['early.js'] = await minified(await bundle('chunks/early.ts', { minify: true }))
   for (const [name, text] of Object.entries(files)) await writeFile(join(outDir, name), text)
