@@ -13,7 +13,7 @@ export interface HitsProgress {
   readonly compared_ms: number
 }
 
-/** Stands in `compared_ms` while hits may be incomplete: another process may set it to 0 meanwhile. */
+/** `compared_ms` while hits may be incomplete. Another process may set it to 0 meanwhile. */
 export const comparing = -1
 
 export async function readHitsProgress(client: Queryable): Promise<HitsProgress> {
