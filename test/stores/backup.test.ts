@@ -402,7 +402,7 @@ test('a second backup writes what is new; a killed one is repeated; old ones are
   })
 }, 600_000)
 
-test('a damaged object is found when it is reused, and written anew', async () => {
+test('a damaged object is found when it is reused, and written again', async () => {
   const backup = join(directory, 'flipped')
   const back = (...options: string[]) => footfall(service.dataDir, ['backup', backup, ...options])
   const check = () => footfall(join(directory, 'unused'), ['restore', backup, '--check'])

@@ -4,15 +4,15 @@
  * joined afterwards. Snowplow's dbt packages compute sessions in the same incremental way.
  */
 import { fieldOfEvent, firstEventFields } from '../../events/query/sessionFields.ts'
+import { eventKey, isPageView } from '../../events/query/sessionOfHit.ts'
 import { campaign, referrer, restMs } from '../../events/query/sessionSplit.ts'
-
-const dayMs = 86_400_000
+import { dayMs } from '../../events/query/window/window.ts'
 
 /** The columns that a hit has from its own event, with their SQL over rows of events. */
 const ownColumns = {
   organization_id: 'organization_id',
   pixel_id: 'pixel_id',
-  event_key: 'toUInt32(cityHash64(event_id))',
+  event_key: eventKey,
   event_type: 'event_type',
   event_name: "JSONExtract(event_data, 'name', 'Nullable(String)')",
   page_host: 'page_host',
@@ -22,7 +22,7 @@ const ownColumns = {
 } as const
 
 /** SQL of conditions. */
-export interface Appended {
+interface Appended {
   /** Over rows of events: which are new. No hit of them exists. */
   readonly isNew: string
   /** Over rows of hits: those that may precede them, so none from before half an hour before the first. */
@@ -59,7 +59,7 @@ placed AS (
     is_late AND ts_millis > hit.start - ${restMs} AND campaign IN (0, hit.campaign) AND referrer IN (0, hit.referrer) AS follows,
     if(follows, hit.ms, ts_millis) AS at
   FROM (
-    SELECT ${visitor}, ts_millis, event_id, event_type = 'page_view' AS is_view, ${campaign} AS campaign, ${referrer} AS referrer
+    SELECT ${visitor}, ts_millis, event_id, ${isPageView} AS is_view, ${campaign} AS campaign, ${referrer} AS referrer
     ${newEvents}
   ) AS new
   LEFT JOIN last_hits USING (${visitor})

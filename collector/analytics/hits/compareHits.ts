@@ -1,4 +1,5 @@
 /** Finds days whose hits differ from their events, after deletions, restored events or a run that was cut off. */
+import { dayMs, hourMs } from '../../events/query/window/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { rebuildDay } from './rebuildHits.ts'
 
@@ -8,9 +9,9 @@ interface ProjectDays {
   days: number[]
 }
 
-const dayOf = (ms: string) => `toUInt32(intDiv(${ms}, 86400000))`
-/** SQL: what identifies the events of a day; the low bits of hashes, as hits have them. */
-const print = (key: string) => `(count(), toUInt32(groupBitXor(${key})))`
+const dayOf = (ms: string) => `toUInt32(intDiv(${ms}, ${dayMs}))`
+/** SQL of a fingerprint of events: their number, and the low bits of the hashes of their ids, which hits have. */
+const fingerprint = (key: string) => `(count(), toUInt32(groupBitXor(${key})))`
 
 /**
  * Builds the days again whose hits are not those of the events that arrived until a time (epoch milliseconds). `signal`
@@ -24,8 +25,8 @@ export async function compareHits(
   // Almost all events are in a projection. New ones make a day differ as well, so it is looked at again, event by event.
   const suspected = await differingDays(
     clickhouse,
-    `SELECT project_id, toUInt32(intDiv(hour, 24)) AS day, (sum(events), toUInt32(groupBitXor(ids))) AS print
-     FROM (SELECT project_id, intDiv(ts_millis, 3600000) AS hour, source, count() AS events, groupBitXor(cityHash64(event_id)) AS ids
+    `SELECT project_id, toUInt32(intDiv(hour, 24)) AS day, (sum(events), toUInt32(groupBitXor(ids))) AS fingerprint
+     FROM (SELECT project_id, intDiv(ts_millis, ${hourMs}) AS hour, source, count() AS events, groupBitXor(cityHash64(event_id)) AS ids
            FROM events WHERE source = 'pixel' GROUP BY project_id, hour, source)
      GROUP BY project_id, day`,
     'true',
@@ -35,7 +36,7 @@ export async function compareHits(
     const isOfDays = `project_id = {projectId:UUID} AND ${dayOf('ts_millis')} IN {days:Array(UInt32)}`
     const [differing] = await differingDays(
       clickhouse,
-      `SELECT project_id, ${dayOf('ts_millis')} AS day, ${print('cityHash64(event_id)')} AS print FROM events
+      `SELECT project_id, ${dayOf('ts_millis')} AS day, ${fingerprint('cityHash64(event_id)')} AS fingerprint FROM events
        WHERE source = 'pixel' AND ${isOfDays} AND received_at <= fromUnixTimestamp64Milli({untilMs:Int64}, 'UTC')
        GROUP BY project_id, day`,
       isOfDays,
@@ -53,7 +54,7 @@ export async function compareHits(
   }
 }
 
-/** The days on which hits that meet a condition have another print than `events`, SQL of project_id, day and print. */
+/** The days on which hits that meet a condition have another fingerprint than `events`, SQL of project_id, day and fingerprint. */
 const differingDays = (
   clickhouse: ClickHouse,
   events: string,
@@ -66,10 +67,10 @@ const differingDays = (
             SELECT project_id, day FROM (
               ${events}
               UNION ALL
-              SELECT project_id, ${dayOf('ts_millis')} AS day, ${print('event_key')} AS print FROM hits WHERE ${isOfHits} GROUP BY project_id, day
+              SELECT project_id, ${dayOf('ts_millis')} AS day, ${fingerprint('event_key')} AS fingerprint FROM hits WHERE ${isOfHits} GROUP BY project_id, day
             )
             GROUP BY project_id, day
-            HAVING count() != 2 OR uniqExact(print) != 1
+            HAVING count() != 2 OR uniqExact(fingerprint) != 1
           )
           GROUP BY project_id`,
     params,

@@ -1,4 +1,5 @@
 import { restMs } from '../../events/query/sessionSplit.ts'
+import { hourMs } from '../../events/query/window/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { readCompleteUntil } from '../../platform/collectors.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
@@ -22,7 +23,7 @@ const [restSecondsMin, restSecondsMax] = [1, 10]
 /** The most events that one statement appends. */
 const eventsMax = 500_000
 const repairEveryMs = 60_000
-const compareEveryMs = 3_600_000
+const compareEveryMs = hourMs
 /** A comparison that has to build many days ends after this time, so that new events are appended in between. */
 const comparingMs = 20_000
 /** The longest wait for events that a collector has accepted and not shipped. */

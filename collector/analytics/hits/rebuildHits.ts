@@ -1,13 +1,11 @@
 /** Builds hits again from events: of a day, or of some visitors. */
-
 import { restMs } from '../../events/query/sessionSplit.ts'
+import { dayMs } from '../../events/query/window/window.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { appendHitsSql } from './appendHits.ts'
 
-const dayMs = 86_400_000
-
 /** Visitors of a project, and the time from which their hits are built again. */
-export interface RebuiltVisitors {
+interface RebuiltVisitors {
   readonly projectId: string
   readonly cookieIds: readonly string[]
   /** Epoch milliseconds. */

@@ -1,17 +1,17 @@
 /** Repairs the sessions of events that came late: behind a later event of their visitor, or long after they happened. */
+import { dayMs, hourMs } from '../../events/query/window/window.ts'
 import { chunked } from '../../platform/clickhouse/chunked.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { rebuildVisitors } from './rebuildHits.ts'
 
 /** Events that arrive within this time are appended at once. Older ones, such as imports, would read many more hits. */
-export const freshMs = 2 * 3_600_000
+export const freshMs = 2 * hourMs
 /** SQL over rows of events. */
 export const isFresh = `ts_millis >= toUnixTimestamp64Milli(received_at) - ${freshMs}`
 /** SQL over rows of events and hits: those that arrived after `fromMs`, until `untilMs`. */
 export const receivedIn =
   "received_at > fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC') AND received_at <= fromUnixTimestamp64Milli({untilMs:Int64}, 'UTC')"
 
-const dayMs = 86_400_000
 /** Repairs end after this time, so that new events are appended in between. */
 const repairingMs = 20_000
 /** Old events of more visitors of a project are an import, whose days are compared and built as a whole. */

@@ -64,7 +64,7 @@ export const sessionConditions = (plan: Plan, rows: Rows, bind: Bind): readonly 
 ]
 
 /** Returns the conditions on single events of a plan: its pixel and filters. */
-export const eventConditions = (plan: Plan, rows: Rows, bind: Bind): readonly string[] => [
+const eventConditions = (plan: Plan, rows: Rows, bind: Bind): readonly string[] => [
   ...(plan.scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', plan.scope.pixelId)}`]),
   ...filterConditions(plan.filters, plan, rows, bind),
 ]

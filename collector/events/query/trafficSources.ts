@@ -1,7 +1,7 @@
 /**
  * Names of traffic sources and the kind of each site: Google's published list of Analytics 4
  * (schemas/lists/sourceCategories.json), with webmail and AI assistants added.
- * After a change, raise `version` in analytics/rollup/runs.ts, so that days are counted again.
+ * Sessions keep the names that they were written with. `TRUNCATE TABLE hits` makes the service write all of them again.
  */
 import categoryList from '../../../schemas/lists/sourceCategories.json' with { type: 'json' }
 import transitList from '../../../schemas/lists/transitHosts.json' with { type: 'json' }
@@ -230,10 +230,6 @@ const namesByText = new Map([
   ...(['domains', 'hosts', 'aliases', 'ads'] as const).flatMap(namesBy),
   ...sites.map(({ name }): [string, string] => [name.toLowerCase(), name]),
 ])
-
-/** The names of the sites of a kind. */
-export const namesOfKind = (kind: SiteKind): string[] =>
-  sites.filter((each) => each.kind === kind).map(({ name }) => name)
 
 /** The kind of each source by its name, in lower case: of the sites above, and of Google's list. */
 export const kindsBySource: readonly (readonly [source: string, kind: SiteKind])[] = [

@@ -37,10 +37,8 @@ export function selectionConditions(
 }
 
 /** Returns the condition over rows with is_bot; none if bots are included. */
-export function botsCondition(bots: Bots = 'included'): readonly string[] {
-  if (bots === 'included') return []
-  return [bots === 'only' ? 'is_bot' : 'NOT is_bot']
-}
+export const botsCondition = (bots: Bots = 'included'): readonly string[] =>
+  bots === 'included' ? [] : ['NOT is_bot']
 
 /** Returns filters as conditions over rows of `events`; the organization is SQL. */
 export function filterConditions(

@@ -3,8 +3,8 @@ import type { Source } from '../source.ts'
 import type { Window } from '../window/window.ts'
 import type { Filter } from './filter.ts'
 
-/** Whether a read includes events of bots (`is_bot`), excludes them, or returns only them. */
-export type Bots = 'included' | 'excluded' | 'only'
+/** Whether a read includes events of bots (`is_bot`). */
+export type Bots = 'included' | 'excluded'
 
 /** The selected events of a read. The scope comes from the principal, never from the request alone. */
 export interface Selection {

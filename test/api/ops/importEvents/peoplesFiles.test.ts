@@ -1,5 +1,5 @@
 /** Files as people have them: other encodings and archives, names of other products, equal rows, missing values. */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -361,16 +361,15 @@ test('a named pipe is read', async () => {
   const path = join(importing.directory, 'pipe.ndjson')
   const rows = [pageView(14), pageView(15)]
   importing.write('piped.ndjson', ndjson(rows))
-  const feed = spawn('sh', ['-c', `mkfifo ${path} && cat piped.ndjson > ${path}`], {
-    cwd: importing.directory,
-  })
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  execFileSync('mkfifo', [path])
+  // It waits until somebody reads the pipe.
+  const feed = spawn('sh', ['-c', `cat piped.ndjson > ${path}`], { cwd: importing.directory })
   const ended = await importing.importFiles([path])
   feed.kill()
   expect([ended.stderr, countsOf(ended)]).toEqual(['', { events: 2, duplicates: 0, rows: 0 }])
 })
 
-test('an export of another project gives the same figures in this one', async () => {
+test('an export of another project is imported if it is named, and refused otherwise', async () => {
   const { foreign } = importing
   const rows = [1, 2].map((n) =>
     pageView(16, {

@@ -69,14 +69,12 @@ export function Funnels({ projectId }: { projectId: string }) {
           <AsyncView query={funnel} lines={6}>
             {(found) =>
               found && (
-                <>
-                  <FunnelTable
-                    projectId={projectId}
-                    within={within}
-                    steps={found.steps}
-                    isStale={funnel.isStale}
-                  />
-                </>
+                <FunnelTable
+                  projectId={projectId}
+                  within={within}
+                  steps={found.steps}
+                  isStale={funnel.isStale}
+                />
               )
             }
           </AsyncView>
