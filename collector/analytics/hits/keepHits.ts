@@ -11,6 +11,7 @@ import { compareHits } from './compareHits.ts'
 import {
   comparing,
   type HitsProgress,
+  hitsQueue,
   noteCompared,
   readHitsProgress,
   writeHitsProgress,
@@ -23,6 +24,8 @@ const [restSecondsMin, restSecondsMax] = [1, 10]
 /** The most events that one statement appends. */
 const eventsMax = 500_000
 const repairEveryMs = 60_000
+/** Repairs before a comparison that somebody waits for. */
+const repairSoonMs = 10_000
 const compareEveryMs = hourMs
 /** A comparison that has to build many days ends after this time, so that new events are appended in between. */
 const comparingMs = 20_000
@@ -37,7 +40,7 @@ interface HitsDeps {
 /** The background job that keeps `hits` equal to the events of pixels. One primary at a time runs it. */
 export const hitsQueues = (deps: HitsDeps): Queue[] => [
   {
-    name: 'analytics.hits',
+    name: hitsQueue,
     schedule: '* * * * *',
     timeoutSeconds: 3_600,
     async run({ signal }) {
@@ -93,11 +96,16 @@ export async function keepHits(
   }
   const appendedIn = performance.now() - began
   figuresCompleteUntil.set(untilMs / 1000)
-  if (signal.aborted || untilMs - progress.repaired_ms < repairs) return appendedIn
-  const { compared_ms } = progress
+  const { compared_ms, repaired_ms } = progress
+  const isAwaited = compared_ms === 0
+  if (
+    signal.aborted ||
+    untilMs - repaired_ms < (isAwaited ? Math.min(repairs, repairSoonMs) : repairs)
+  )
+    return appendedIn
   // A repair that is cut off may have deleted hits.
   await note({ appended_ms: untilMs, compared_ms: comparing })
-  const left = await repairHits(clickhouse, progress.repaired_ms, untilMs, signal)
+  const left = await repairHits(clickhouse, repaired_ms, untilMs, signal)
   if (signal.aborted) return appendedIn
   if (left !== 'late events') await note({ repaired_ms: untilMs })
   const isDue = left !== null || completeMs < untilMs || nowMs - compared_ms >= compareEveryMs

@@ -1,4 +1,5 @@
 import { readGoals, replaceGoals } from '../../analytics/goals.ts'
+import { requestComparison } from '../../analytics/hits/hitsProgress.ts'
 import { createAudience } from '../../audiences/audiences.ts'
 import { uuidOf } from '../../audiences/definition/canonical.ts'
 import type { Uploads } from '../../audiences/lists/upload/uploads.ts'
@@ -93,6 +94,7 @@ export async function ensureSampleVisitors(
         await createAudience(client, projectId, { name, definition }, audienceId)
     }
   })
+  await requestComparison(postgres)
   const { name } = templates.find(({ template_id }) => template_id === demoTemplates[0])!
   const hems = sampleProfiles(graph).map((profile) => (JSON.parse(profile) as { hem: string }).hem)
   const audience = { id: demoAudienceId(demo), name }

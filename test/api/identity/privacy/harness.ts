@@ -55,7 +55,7 @@ export async function openPrivacy() {
     await waitFor(
       'figures of the cookie',
       async () => (await count('hits')) === (await count('events')),
-      60_000,
+      120_000,
     )
   }
 
