@@ -8,6 +8,9 @@ import { eventKey, isPageView } from '../../events/query/sessionOfHit.ts'
 import { campaign, referrer, restMs } from '../../events/query/sessionSplit.ts'
 import { dayMs } from '../../events/query/window/window.ts'
 
+/** The most events that one statement appends: 250,000 take 700 MB of memory. */
+export const eventsMax = 250_000
+
 /** The columns that a hit has from its own event, with their SQL over rows of events. */
 const ownColumns = {
   organization_id: 'organization_id',

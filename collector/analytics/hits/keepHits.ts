@@ -6,7 +6,7 @@ import type { Queue } from '../../platform/jobs/queue.ts'
 import { figuresCompleteUntil } from '../../platform/metrics.ts'
 import { type Lease, LeaseHeldError, withLease } from '../../platform/postgres/lease.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { appendHitsSql } from './appendHits.ts'
+import { appendHitsSql, eventsMax } from './appendHits.ts'
 import { compareHits } from './compareHits.ts'
 import {
   comparing,
@@ -21,8 +21,6 @@ import { freshMs, isFresh, receivedIn, repairHits } from './repairHits.ts'
 /** Appending takes one of so many parts of the time. */
 const restsPerRun = 30
 const [restSecondsMin, restSecondsMax] = [1, 10]
-/** The most events that one statement appends. */
-const eventsMax = 500_000
 const repairEveryMs = 60_000
 /** Repairs before a comparison that somebody waits for. */
 const repairSoonMs = 10_000
@@ -108,7 +106,8 @@ export async function keepHits(
   const left = await repairHits(clickhouse, repaired_ms, untilMs, signal)
   if (signal.aborted) return appendedIn
   if (left !== 'late events') await note({ repaired_ms: untilMs })
-  const isDue = left !== null || completeMs < untilMs || nowMs - compared_ms >= compareEveryMs
+  const everyMs = completeMs < untilMs ? waitMs : compareEveryMs
+  const isDue = left !== null || nowMs - compared_ms >= everyMs
   if (!isDue) {
     await lease.inTransaction((client) => noteCompared(client, compared_ms))
     return appendedIn

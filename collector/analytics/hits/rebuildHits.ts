@@ -2,19 +2,30 @@
 import { restMs } from '../../events/query/sessionSplit.ts'
 import { dayMs } from '../../events/query/window/window.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
-import { appendHitsSql } from './appendHits.ts'
+import { appendHitsSql, eventsMax } from './appendHits.ts'
 
-/** Visitors of a project, and the time from which their hits are built again. */
+/** Visitors of projects, and the time from which their hits are built again. */
 interface RebuiltVisitors {
-  readonly projectId: string
+  readonly projectIds: readonly string[]
   readonly cookieIds: readonly string[]
   /** Epoch milliseconds. */
   readonly fromMs: number
 }
 
-/** Builds the hits of these projects again, from all their events. For stores without the job (keepHits.ts). */
-export const rebuildHits = (clickhouse: ClickHouse, projectIds: readonly string[]): Promise<void> =>
-  rebuild(clickhouse, { sql: 'project_id IN {projectIds:Array(UUID)}', params: { projectIds } })
+/**
+ * Builds the hits of these projects again, from all their events, at most so many at once. For stores without the job
+ * (keepHits.ts).
+ */
+export const rebuildHits = (
+  clickhouse: ClickHouse,
+  projectIds: readonly string[],
+  atOnce = eventsMax,
+): Promise<void> =>
+  rebuild(
+    clickhouse,
+    { sql: 'project_id IN {projectIds:Array(UUID)}', params: { projectIds } },
+    { atOnce },
+  )
 
 /** Builds the hits of a project's UTC day (since 1970) again, from events that arrived until `appendedMs`. */
 export const rebuildDay = (
@@ -26,32 +37,32 @@ export const rebuildDay = (
   rebuild(
     clickhouse,
     {
-      sql: 'project_id = {projectId:UUID} AND ts_millis >= {fromMs:Int64} AND ts_millis < {endMs:Int64}',
-      params: { projectId, fromMs: day * dayMs, endMs: (day + 1) * dayMs },
+      sql: 'project_id IN {projectIds:Array(UUID)} AND ts_millis >= {fromMs:Int64} AND ts_millis < {endMs:Int64}',
+      params: { projectIds: [projectId], fromMs: day * dayMs, endMs: (day + 1) * dayMs },
     },
-    appendedMs,
+    { appendedMs },
   )
 
-/** Builds the hits of visitors again. */
+/** Builds the hits of visitors again; one who is known to several of the projects, in each of them. */
 export const rebuildVisitors = (
   clickhouse: ClickHouse,
-  { projectId, cookieIds, fromMs }: RebuiltVisitors,
+  { projectIds, cookieIds, fromMs }: RebuiltVisitors,
   appendedMs: number,
 ): Promise<void> =>
   rebuild(
     clickhouse,
     {
-      sql: 'project_id = {projectId:UUID} AND ts_millis >= {fromMs:Int64} AND cookie_id IN {cookieIds:Array(UUID)}',
-      params: { projectId, cookieIds, fromMs },
+      sql: 'project_id IN {projectIds:Array(UUID)} AND ts_millis >= {fromMs:Int64} AND cookie_id IN {cookieIds:Array(UUID)}',
+      params: { projectIds, cookieIds, fromMs },
     },
-    appendedMs,
+    { appendedMs },
   )
 
 /** Rebuilds the rows that meet a condition, which is the same over hits and events. */
 async function rebuild(
   clickhouse: ClickHouse,
   { sql, params }: Query,
-  appendedMs?: number,
+  { appendedMs, atOnce = eventsMax }: { appendedMs?: number; atOnce?: number },
 ): Promise<void> {
   const [found] = await clickhouse.rows<{ hits: number; events: number }>({
     sql: `SELECT (SELECT count() FROM hits WHERE ${sql}) AS hits, (SELECT count() FROM events WHERE ${sql}) AS events`,
@@ -62,17 +73,24 @@ async function rebuild(
       sql: `DELETE FROM hits WHERE ${sql} SETTINGS lightweight_deletes_sync = 1`,
       params,
     })
-  if (found!.events === 0) return
   const hasArrived =
     appendedMs === undefined
       ? ''
       : " AND received_at <= fromUnixTimestamp64Milli({appendedMs:Int64}, 'UTC')"
   const before =
     'fromMs' in params
-      ? `project_id = {projectId:UUID} AND ts_millis >= {fromMs:Int64} - ${restMs} AND ts_millis < {fromMs:Int64}`
+      ? `project_id IN {projectIds:Array(UUID)} AND ts_millis >= {fromMs:Int64} - ${restMs} AND ts_millis < {fromMs:Int64}`
       : 'false'
-  await clickhouse.command({
-    sql: appendHitsSql({ isNew: `${sql}${hasArrived}`, isBefore: before }),
-    params: { ...params, ...(appendedMs !== undefined && { appendedMs }) },
-  })
+  // All events of a visitor are in one part.
+  const parts = Math.ceil(found!.events / atOnce)
+  const isInPart = parts > 1 ? ' AND cityHash64(cookie_id) % {parts:UInt32} = {part:UInt32}' : ''
+  for (let part = 0; part < parts; part++)
+    await clickhouse.command({
+      sql: appendHitsSql({ isNew: `${sql}${hasArrived}${isInPart}`, isBefore: before }),
+      params: {
+        ...params,
+        ...(appendedMs !== undefined && { appendedMs }),
+        ...(parts > 1 && { parts, part }),
+      },
+    })
 }

@@ -1,6 +1,5 @@
 /** Repairs the sessions of events that came late: behind a later event of their visitor, or long after they happened. */
 import { dayMs, hourMs } from '../../events/query/window/window.ts'
-import { chunked } from '../../platform/clickhouse/chunked.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { rebuildVisitors } from './rebuildHits.ts'
 
@@ -14,15 +13,15 @@ export const receivedIn =
 
 /** Repairs end after this time, so that new events are appended in between. */
 const repairingMs = 20_000
-/** Old events of more visitors of a project are an import, whose days are compared and built as a whole. */
+/** Old events of more visitors are an import, whose days are compared and built as a whole. */
 const visitorsMax = 5_000
+/** Visitors that are built again at once. */
+const visitorsAtOnce = 1_000
 
-interface LateVisitors {
+interface Repaired {
   project_id: string
-  is_old: boolean
-  is_import: boolean
-  cookie_ids: string[]
-  /** The first day, since 1970, UTC. */
+  cookie_id: string
+  /** The day of the visitor's first such event, since 1970, UTC. */
   day: number
 }
 
@@ -37,26 +36,37 @@ export async function repairHits(
   signal: AbortSignal,
 ): Promise<'late events' | 'old events' | null> {
   const endAt = performance.now() + repairingMs
-  const late = await clickhouse.rows<LateVisitors>({
-    sql: `SELECT project_id, is_old, is_old AND uniqExact(cookie_id) > ${visitorsMax} AS is_import, toUInt32(intDiv(min(ts_millis), ${dayMs})) AS day,
-            if(is_import, [], groupUniqArray(cookie_id)) AS cookie_ids
-          FROM (
-            SELECT project_id, cookie_id, ts_millis, true AS is_old FROM events WHERE source = 'pixel' AND ${receivedIn} AND NOT (${isFresh})
-            UNION ALL
-            SELECT project_id, cookie_id, ts_millis, false FROM hits WHERE is_late AND ${receivedIn}
-          )
-          GROUP BY project_id, is_old
-          ORDER BY is_old`,
-    params: { fromMs, untilMs },
-  })
-  let hasLeftOld = false
-  for (const { project_id: projectId, is_old, is_import, cookie_ids, day } of late) {
-    if (is_import) hasLeftOld = true
-    for (const cookieIds of is_import ? [] : chunked(cookie_ids)) {
-      if (signal.aborted || (!is_old && performance.now() > endAt)) return 'late events'
-      if (performance.now() > endAt) return 'old events'
-      await rebuildVisitors(clickhouse, { projectId, cookieIds, fromMs: day * dayMs }, untilMs)
-    }
+  const isOver = () => signal.aborted || performance.now() > endAt
+  const visitorsOf = (events: string, limit: number): Promise<Repaired[]> =>
+    clickhouse.rows<Repaired>({
+      sql: `SELECT project_id, cookie_id, toUInt32(intDiv(min(ts_millis), ${dayMs})) AS day FROM ${events} AND ${receivedIn}
+            GROUP BY project_id, cookie_id ORDER BY day DESC LIMIT {limit:UInt32}`,
+      params: { fromMs, untilMs, limit },
+    })
+  const repair = (visitors: readonly Repaired[]): Promise<void> =>
+    rebuildVisitors(
+      clickhouse,
+      {
+        projectIds: [...new Set(visitors.map(({ project_id }) => project_id))],
+        cookieIds: [...new Set(visitors.map(({ cookie_id }) => cookie_id))],
+        fromMs: Math.min(...visitors.map(({ day }) => day)) * dayMs,
+      },
+      untilMs,
+    )
+  const old = await visitorsOf(
+    `events WHERE source = 'pixel' AND NOT (${isFresh})`,
+    visitorsMax + 1,
+  )
+  const isImport = old.length > visitorsMax
+  let left = isImport ? [] : old
+  for (; left.length > 0 && !isOver(); left = left.slice(visitorsAtOnce))
+    await repair(left.slice(0, visitorsAtOnce))
+  // Hits that are built again are late no more.
+  for (;;) {
+    const late = await visitorsOf('hits WHERE is_late', visitorsAtOnce)
+    if (late.length === 0) break
+    if (isOver()) return 'late events'
+    await repair(late)
   }
-  return hasLeftOld ? 'old events' : null
+  return isImport || left.length > 0 ? 'old events' : null
 }

@@ -42,15 +42,18 @@ const readHits = () =>
     sql: 'SELECT * FROM hits ORDER BY cookie_id, is_bot, ts_millis, event_key',
     params: {},
   })
-const readRebuilt = async () => {
-  await rebuildHits(events.clickhouse.live, [projectId])
+const readRebuilt = async (projectIds: string[], atOnce?: number) => {
+  await rebuildHits(events.clickhouse.live, projectIds, atOnce)
   return readHits()
 }
 const withoutLate = (rows: Row[]) => rows.map(({ is_late: _, ...row }) => row)
 
 test('events that arrive in any order, after their repair, have the hits of events that are seen at once', async () => {
   const below = seededNumbers(3)
-  const visits = randomVisits(9, 250, midnight - 8 * dayMs).flat()
+  const projects = [projectId, randomUUID(), randomUUID()]
+  const visits = randomVisits(9, 250, midnight - 8 * dayMs).flatMap((visits, index) =>
+    visits.map((event) => ({ ...event, project_id: projects[index % projects.length]! })),
+  )
   const lateBy = () => [0, 0, 0, 40, 2_000, 50 * minuteMs, 30 * 60 * minuteMs][below(7)]!
   const arriving = visits
     .map((event): Seen & { at: number } => ({ ...event, at: event.ts_millis + lateBy() }))
@@ -68,8 +71,9 @@ test('events that arrive in any order, after their repair, have the hits of even
   }
   await keepUntil(arriving.at(-1)!.at + 1)
   const kept = withoutLate(await readHits())
-  const rebuilt = withoutLate(await readRebuilt())
+  const rebuilt = withoutLate(await readRebuilt(projects))
   expect(kept.length).toBe(visits.length)
+  expect(withoutLate(await readRebuilt(projects, visits.length / 5))).toEqual(rebuilt)
   for (const [index, hit] of kept.entries()) expect(hit).toEqual(rebuilt[index])
 })
 
