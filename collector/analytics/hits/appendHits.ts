@@ -11,6 +11,13 @@ import { dayMs } from '../../events/query/window/window.ts'
 /** The most events that one statement appends: 250,000 take 700 MB of memory. */
 export const eventsMax = 250_000
 
+/**
+ * Returns the DELETE of hits that meet a condition. It reads only their granules, and writes which rows are deleted. The
+ * default mode rewrites a column of each part with such a hit.
+ */
+export const deleteHitsSql = (condition: string): string =>
+  `DELETE FROM hits WHERE ${condition} SETTINGS lightweight_delete_mode = 'lightweight_update'`
+
 /** The columns that a hit has from its own event, with their SQL over rows of events. */
 const ownColumns = {
   organization_id: 'organization_id',

@@ -6,7 +6,7 @@ import type { Queue } from '../../platform/jobs/queue.ts'
 import { figuresCompleteUntil } from '../../platform/metrics.ts'
 import { type Lease, LeaseHeldError, withLease } from '../../platform/postgres/lease.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { appendHitsSql, eventsMax } from './appendHits.ts'
+import { appendHitsSql, deleteHitsSql, eventsMax } from './appendHits.ts'
 import { compareHits } from './compareHits.ts'
 import {
   comparing,
@@ -130,7 +130,7 @@ async function hasLostHits(clickhouse: ClickHouse): Promise<boolean> {
 /** Deletes the hits of a run that was interrupted. */
 const deleteUnfinished = (clickhouse: ClickHouse, appendedMs: number): Promise<void> =>
   clickhouse.command({
-    sql: `DELETE FROM hits WHERE received_at > fromUnixTimestamp64Milli({appendedMs:Int64}, 'UTC') SETTINGS lightweight_deletes_sync = 1`,
+    sql: deleteHitsSql("received_at > fromUnixTimestamp64Milli({appendedMs:Int64}, 'UTC')"),
     params: { appendedMs },
   })
 

@@ -2,7 +2,7 @@
 import { restMs } from '../../events/query/sessionSplit.ts'
 import { dayMs } from '../../events/query/window/window.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
-import { appendHitsSql, eventsMax } from './appendHits.ts'
+import { appendHitsSql, deleteHitsSql, eventsMax } from './appendHits.ts'
 
 /** Visitors of projects, and the time from which their hits are built again. */
 interface RebuiltVisitors {
@@ -68,11 +68,7 @@ async function rebuild(
     sql: `SELECT (SELECT count() FROM hits WHERE ${sql}) AS hits, (SELECT count() FROM events WHERE ${sql}) AS events`,
     params,
   })
-  if (found!.hits > 0)
-    await clickhouse.command({
-      sql: `DELETE FROM hits WHERE ${sql} SETTINGS lightweight_deletes_sync = 1`,
-      params,
-    })
+  if (found!.hits > 0) await clickhouse.command({ sql: deleteHitsSql(sql), params })
   const hasArrived =
     appendedMs === undefined
       ? ''

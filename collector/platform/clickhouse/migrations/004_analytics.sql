@@ -52,7 +52,9 @@ CREATE TABLE IF NOT EXISTS hits
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(fromUnixTimestamp64Milli(ts_millis, 'UTC'))
-ORDER BY (project_id, ts_millis, cookie_id);
+ORDER BY (project_id, ts_millis, cookie_id)
+-- For deletions that write only what they delete (lightweight_update).
+SETTINGS enable_block_number_column = 1, enable_block_offset_column = 1;
 
 -- Daily figures that the operator imported from another product. They are read-only history of days before the first
 -- event of the project. An empty dimension has the figures of the complete day. A repeated import replaces its rows.
