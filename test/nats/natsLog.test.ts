@@ -142,8 +142,8 @@ describe('NATS fails', () => {
         ({ ok, text }) => !ok && /check the NATS servers n2 \(\d+ streams\)$/.test(text),
       )
     })
-    // nats-server 2.9.10, which Debian 12 has, may give a stream with two of three nodes no working leader on a busy
-    // machine: the new one never sends its last messages to the follower. It does when the third node is back.
+    // nats-server 2.9.10, of Debian 12, may leave a stream of two nodes without a working leader on a busy machine.
+    // The third node ends that.
     await nats.startAgain()
     const now = Date.now()
     await waitFor('the watermark', async () => (await machine.completeUntil()) > now, 120_000)
