@@ -15,12 +15,26 @@ export interface Audit {
   altered: number
   /** Rows and different events, as the counts route says. */
   counted: { total: number; distinct: number }
+  /** What the overview says, within minutes, and what the returned events say. */
+  figures: Figures
+  expected: Figures
   /** Event ids of the first lost, doubled and altered ones. */
   examples: string[]
 }
 
+export interface Figures {
+  events: number
+  sessions: number
+}
+
 interface EventsPage {
-  rows: { event_id: string; event_data: string }[]
+  rows: {
+    event_id: string
+    event_data: string
+    ts_millis: number
+    cookie_id: string
+    is_bot: boolean
+  }[]
   meta: { next_cursor?: string }
 }
 
@@ -30,6 +44,10 @@ interface Counts {
 }
 
 const pageRows = 10_000
+/** A rest of this time ends a session. */
+const restMs = 30 * 60_000
+/** Events of a killed process are in the figures after the next repair or comparison. */
+const figuresMs = 180_000
 const examplesMax = 10
 /** Slow browser clocks are corrected, but not to the millisecond; and nothing is in the future. */
 const windowBeforeMs = 4 * 3_600_000
@@ -103,14 +121,22 @@ export async function audit(
     doubled: 0,
     altered: 0,
     counted: (await countDistinct(service, sender)) ?? { total: Number.NaN, distinct: Number.NaN },
+    figures: { events: Number.NaN, sessions: Number.NaN },
+    expected: { events: 0, sessions: 0 },
     examples: [],
   }
+  const visits = new Map<string, number[]>()
   const note = (kind: 'lost' | 'doubled' | 'altered', eventId: string) => {
     found[kind]++
     if (found.examples.length < examplesMax) found.examples.push(`${kind} ${eventId}`)
   }
 
-  for await (const { event_id, event_data } of returnedRows([service, ...others], sender)) {
+  for await (const row of returnedRows([service, ...others], sender)) {
+    const { event_id, event_data } = row
+    const visitor = `${row.cookie_id} ${row.is_bot}`
+    const seen = visits.get(visitor)
+    if (seen) seen.push(row.ts_millis)
+    else visits.set(visitor, [row.ts_millis])
     if (!event_id.startsWith(sender.idPrefix)) continue
     found.returned++
     const n = Number.parseInt(event_id.slice(sender.idPrefix.length), 16)
@@ -124,7 +150,31 @@ export async function audit(
       note('lost', `${sender.idPrefix}${n.toString(16).padStart(12, '0')}`)
     }
   }
+  const ofVisitors = [...visits.values()]
+  found.expected = {
+    events: ofVisitors.reduce((sum, { length }) => sum + length, 0),
+    sessions: ofVisitors.reduce((sum, each) => sum + countSessions(each), 0),
+  }
+  found.figures = await readFigures(service, sender, found.expected)
   return found
+}
+
+/** Sessions of one visitor without campaigns and referrers. */
+const countSessions = (times: readonly number[]): number =>
+  times
+    .toSorted((one, other) => one - other)
+    .filter((at, index, all) => index === 0 || at - all[index - 1]! >= restMs).length
+
+/** Reads the overview until it says what is expected, or for `figuresMs`. */
+async function readFigures(service: Service, sender: Sender, expected: Figures): Promise<Figures> {
+  const query = new URLSearchParams({ ...windowOf(sender), include_bots: 'true' })
+  for (const endAt = Date.now() + figuresMs; ; await delay(1_000)) {
+    const answer = await ask(service, `/api/v1/analytics/overview?${query}`)
+    if (!answer.ok) throw new Error(`the overview answered ${answer.status} ${await answer.text()}`)
+    const { events, sessions } = ((await answer.json()) as { overview: Figures }).overview
+    const isRight = events === expected.events && sessions === expected.sessions
+    if (isRight || Date.now() > endAt) return { events, sessions }
+  }
 }
 
 async function* returnedRows(services: readonly Service[], sender: Sender) {
@@ -134,7 +184,7 @@ async function* returnedRows(services: readonly Service[], sender: Sender) {
     const query: Record<string, string> = cursor === '' ? window : { cursor }
     const parameters = new URLSearchParams({
       ...query,
-      select: 'event_id,ts_millis,event_data',
+      select: 'event_id,ts_millis,event_data,cookie_id,is_bot',
       limit: String(pageRows),
     })
     const answer = await ask(service, `/api/v3/events/web_event?${parameters}`)

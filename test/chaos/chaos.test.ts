@@ -16,6 +16,7 @@ test('nothing acknowledged is lost or doubled when parts of the service are kill
   const story = `${progress.join('\n')}\n${JSON.stringify(result, null, 2)}`
   expect({ ...result, story }).toMatchObject({ seed, lost: 0, doubled: 0, altered: 0 })
   expect(result.counted.total, story).toBe(result.counted.distinct)
+  expect(result.figures, story).toEqual(result.expected)
   expect(result.acknowledged).toBeGreaterThan(1_000)
   expect(result.repeated).toBeGreaterThan(0)
 }, 600_000)

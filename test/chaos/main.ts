@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { isDeepStrictEqual, type ParseArgsConfig, parseArgs } from 'node:util'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { startLocalPostgres } from '../../collector/platform/postgres/local.ts'
 import { startNatsServers } from '../harness/natsServers.ts'
@@ -84,7 +84,8 @@ async function main(): Promise<void> {
         ? result.lost + result.uncounted + result.overcharged + result.unpaid > 0 ||
           result.sentAgain > result.sentAgainMax
         : 'lost' in result
-          ? result.lost + result.doubled + result.altered > 0
+          ? result.lost + result.doubled + result.altered > 0 ||
+            ('figures' in result && !isDeepStrictEqual(result.figures, result.expected))
           : 'wrongBuilds' in result
             ? result.wrongBuilds > 0
             : 'charged' in result && !isChargedOnce(result)
