@@ -85,18 +85,18 @@ async function askCounts(
 }
 
 /**
- * Waits until the API counts as many different events as were acknowledged. Gives up if the count did not
+ * Waits until the API counts as many different events as were acknowledged since the sender began. Gives up if the count did not
  * change for `stillMs`; the audit then decides.
  */
 export async function waitUntilShipped(
   service: Service,
   sender: Sender,
-  stillMs = 60_000,
+  { stillMs = 60_000, acknowledged = sender.acknowledged } = {},
 ): Promise<void> {
   let most = -1
   for (let movedAt = Date.now(); Date.now() - movedAt < stillMs; await delay(200)) {
     const distinct = (await countDistinct(service, sender))?.distinct ?? 0
-    if (distinct >= sender.acknowledged) return
+    if (distinct >= acknowledged) return
     if (distinct > most) {
       most = distinct
       movedAt = Date.now()
