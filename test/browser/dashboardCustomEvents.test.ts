@@ -32,6 +32,26 @@ const visits = [
   [event('Purchase', { plan: 'pro', total: 0.25 }), event('Signed up', { from: 'menu' })],
 ]
 
+/** Sends events of one new visitor. */
+async function send(events: object[]) {
+  const beacon = beaconOf(dashboard.service, events, { cookie_id: randomUUID() })
+  const receipt = await receiptOf(await postBeacon(dashboard.service.url, beacon))
+  expect(receipt).toMatchObject({ accepted: events.length, rejected: [] })
+}
+
+/** Waits until figures count this number of events. */
+const counted = (events: number) =>
+  waitFor(
+    'the figures of all events',
+    async () => {
+      const { project_id } = dashboard.service.demo
+      const path = `/api/v1/analytics/overview?project_id=${project_id}`
+      const answer = await ask(dashboard.service, path)
+      return ((await answer.json()) as { overview: { events: number } }).overview.events === events
+    },
+    120_000,
+  )
+
 beforeAll(async () => {
   const { service } = dashboard
   const { api_key, api_secret, project_id } = service.demo
@@ -54,20 +74,8 @@ beforeAll(async () => {
     }),
   })
   expect(saved.status, await saved.text()).toBe(200)
-  for (const events of visits) {
-    const beacon = beaconOf(service, events, { cookie_id: randomUUID() })
-    const receipt = await receiptOf(await postBeacon(service.url, beacon))
-    expect(receipt).toMatchObject({ accepted: events.length, rejected: [] })
-  }
-  const events = visits.flat().length
-  await waitFor(
-    'the figures of all events',
-    async () => {
-      const answer = await ask(service, `/api/v1/analytics/overview?project_id=${project_id}`)
-      return ((await answer.json()) as { overview: { events: number } }).overview.events === events
-    },
-    120_000,
-  )
+  for (const events of visits) await send(events)
+  await counted(visits.flat().length)
   page = await dashboard.open()
   await dashboard.signIn(page)
 })
@@ -128,4 +136,64 @@ test('pages of a project with one site are links in details', async () => {
   await page.goto(overview('?details=page_path'))
   const link = dialog().getByRole('link', { name: 'Open /page', exact: true })
   expect(await link.getAttribute('href')).toBe('https://shop.example/page')
+})
+
+test('the overview refreshes every 30 seconds while it is visible, and on request', async () => {
+  const own = await dashboard.open()
+  await dashboard.signIn(own)
+  await own.clock.install()
+  await own.goto(overview('?compare=off'))
+  const asOf = own.locator('.as-of')
+  const time = /^as of \d\d?:\d\d/
+  await eventually(() => asOf.textContent()).toMatch(time)
+  const events = own.locator('button.tile', { hasText: 'Events' }).locator('.tile-value')
+  const sent = visits.flat().length
+  await eventually(() => events.textContent()).toBe(String(sent))
+  const requests: string[] = []
+  own.on('request', (request) => requests.push(request.url()))
+
+  await send([event('Later', {})])
+  await counted(sent + 1)
+  await own.clock.runFor(31_000)
+  await eventually(() => events.textContent()).toBe(String(sent + 1))
+  await eventually(() => own.locator('.stale, .loading').count()).toBe(0)
+
+  await send([event('Later', {})])
+  await counted(sent + 2)
+  const hide = (isHidden: boolean) =>
+    own.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))`)
+  await hide(true)
+  // The action that is already running may end.
+  await own.clock.runFor(2_000)
+  await own.waitForLoadState('networkidle')
+  requests.length = 0
+  await own.clock.runFor(120_000)
+  expect(requests).toEqual([])
+  // A refresh that was due in the meantime follows at once.
+  await hide(false)
+  await eventually(() => events.textContent()).toBe(String(sent + 2))
+
+  await own.clock.pauseAt(Date.now() + 3_600_000)
+  await send([event('Later', {})])
+  await counted(sent + 3)
+  await button(own, 'Refresh').click()
+  await eventually(() => events.textContent()).toBe(String(sent + 3))
+  await own.context().close()
+})
+
+test('figures stay when a refresh fails', async () => {
+  await page.goto(overview('?compare=off'))
+  const events = page.locator('button.tile', { hasText: 'Events' }).locator('.tile-value')
+  await events.waitFor()
+  const before = await events.textContent()
+  const figures = /analytics\/(overview|conversions|breakdown|timeseries)/
+  await page.route(figures, (route) => route.fulfill({ status: 400, json: { error: 'no' } }))
+  const failed = page.waitForResponse((response) => response.status() === 400)
+  await button(page, 'Refresh').click()
+  await failed
+  await page.waitForLoadState('networkidle')
+  expect(await events.textContent()).toBe(before)
+  expect(await page.getByRole('alert').count()).toBe(0)
+  await page.unroute(figures)
 })

@@ -47,9 +47,11 @@ export function Headline({
   const asked = useSeries({ ...query, goal }, compared, view.days, interval, metric)
   const shown = useRef<{ asked: unknown; series: FigureSeries } | null>(null)
   const series = asked.value && seriesOf(asked.value, metric)
-  // The chart stays until the points of another metric have arrived.
-  if (series && (shown.current?.asked !== asked.value || shown.current?.series.metric !== metric))
-    shown.current = { asked: asked.value, series }
+  // The chart stays until the points of another metric have arrived, and if a refresh changes nothing.
+  if (series && (shown.current?.asked !== asked.value || shown.current?.series.metric !== metric)) {
+    const isSame = JSON.stringify(series) === JSON.stringify(shown.current?.series)
+    shown.current = { asked: asked.value, series: isSame ? shown.current!.series : series }
+  }
   return (
     <section class="card headline" aria-label="Figures of the period">
       <Tiles now={now} before={before} goal={goal} metric={metric} choose={choose} />

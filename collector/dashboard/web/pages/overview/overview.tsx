@@ -4,9 +4,10 @@ import { Page } from '../../components/page.tsx'
 import { isShared } from '../../shared.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
-import { useView } from '../../view/view.ts'
+import { refreshes, useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { Annotations, readAnnotations } from './annotations.tsx'
+import { AsOf } from './asOf.tsx'
 import { CompaniesPanel } from './companiesPanel.tsx'
 import { chosenGoal, GoalChoice } from './goalChoice.tsx'
 import { type Conversions, GoalsPanel } from './goalsPanel.tsx'
@@ -44,7 +45,12 @@ export function Overview({
     <Page
       title={title}
       lead={lead}
-      actions={<Live projectId={projectId} include_bots={query.include_bots} />}
+      actions={
+        <>
+          <Live projectId={projectId} include_bots={query.include_bots} />
+          <AsOf at={figures.value?.asOf} view={view} />
+        </>
+      }
     >
       <div class="wide">
         <ViewBar view={view} bots={bots?.visitors ?? null}>
@@ -97,23 +103,25 @@ type View = ReturnType<typeof useView>
 /** The figures of a view, with those of the previous period. A hook. */
 function useFigures(query: View['query'], compared: View['compared'], hasGoals: boolean) {
   const key = JSON.stringify([query, compared])
-  const figures = useQueryOf(key, async () => {
+  const readFigures = async () => {
+    const asOf = Date.now()
     const [now, before] = await Promise.all([
       api.getAnalyticsOverview(query),
       compared && api.getAnalyticsOverview({ ...query, ...compared }),
     ])
     const { overview, bots, imported } = now
-    return { overview, bots, imported, before: before?.overview }
-  })
-  // Goals that counts of days do not tell take longer than all else.
-  const conversions = useQueryOf(key, async () => {
+    return { overview, bots, imported, before: before?.overview, asOf }
+  }
+  const readConversions = async () => {
     if (!hasGoals) return null
     const [now, before] = await Promise.all([
       api.getAnalyticsConversions(query),
       compared && api.getAnalyticsConversions({ ...query, ...compared }),
     ])
     return { ...now, before }
-  })
+  }
+  const figures = useQueryOf(key, readFigures, refreshes.value)
+  const conversions = useQueryOf(key, readConversions, refreshes.value)
   return { figures, conversions }
 }
 
