@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { ask, beaconOf, customEvent, postBeacon, receiptOf } from '../harness/api.ts'
 import { waitFor } from '../harness/service.ts'
-import { button, expectAccessible, useDashboard } from './dashboard.ts'
+import { button, expectAccessible, keepScreenshots, useDashboard } from './dashboard.ts'
 import { eventually } from './overview.ts'
 
 /** Custom events on the overview: by name, by any of their properties, and the revenue that they bring. */
@@ -136,6 +136,22 @@ test('pages of a project with one site are links in details', async () => {
   await page.goto(overview('?details=page_path'))
   const link = dialog().getByRole('link', { name: 'Open /page', exact: true })
   expect(await link.getAttribute('href')).toBe('https://shop.example/page')
+})
+
+test('revenue of goals has a tile and a column of the panel Goals', async () => {
+  await page.goto(overview())
+  const revenue = page.locator('.tile', { hasText: 'Revenue' })
+  await eventually(() => revenue.locator('.tile-value').textContent()).toBe('€125.75')
+  expect(await revenue.locator('.tile-change').textContent()).toBe('before: €0.00')
+  const goals = page.getByRole('region', { name: 'Goals', exact: true })
+  await eventually(() => goals.locator('tbody tr > *').allTextContents()).toEqual([
+    'Bought',
+    '3',
+    '100%',
+    '€125.75',
+  ])
+  await expectAccessible(page, 'overview with revenue')
+  await keepScreenshots(page, 'overview-revenue')
 })
 
 test('the overview refreshes every 30 seconds while it is visible, and on request', async () => {

@@ -10,7 +10,7 @@ import { chosenInterval, type FigureSeries, seriesOf, useSeries } from './figure
 import { FigureTable } from './figureTable.tsx'
 import type { Figures } from './metrics.ts'
 import { ChartSkeleton } from './overviewSkeleton.tsx'
-import { shownMetrics, Tiles } from './tiles.tsx'
+import { type RevenueChange, shownMetrics, Tiles } from './tiles.tsx'
 
 const intervalNames = {
   minute: 'By minute',
@@ -28,6 +28,7 @@ export function Headline({
   goal,
   now,
   before,
+  revenue,
   annotations,
   children,
 }: {
@@ -38,6 +39,7 @@ export function Headline({
   goal: string | undefined
   now: Figures
   before: Figures | null
+  revenue: RevenueChange[]
   annotations: readonly AnalyticsAnnotation[] | undefined
   /** Shown below the chart. */
   children?: ComponentChildren
@@ -54,7 +56,14 @@ export function Headline({
   }
   return (
     <section class="card headline" aria-label="Figures of the period">
-      <Tiles now={now} before={before} goal={goal} metric={metric} choose={choose} />
+      <Tiles
+        now={now}
+        before={before}
+        revenue={revenue}
+        goal={goal}
+        metric={metric}
+        choose={choose}
+      />
       <div class="chart-tools">
         <select
           aria-label="Interval"

@@ -16,6 +16,8 @@ import { Imported } from './imported.tsx'
 import { Live } from './live.tsx'
 import { OverviewSkeleton } from './overviewSkeleton.tsx'
 import { Panels } from './panels.tsx'
+import { revenueOf } from './revenue.ts'
+import type { RevenueChange } from './tiles.tsx'
 
 /** Figures of a project's sites, a chart of them, and their breakdown. */
 export function Overview({
@@ -34,6 +36,7 @@ export function Overview({
   const { figures, conversions } = useFigures(query, compared, hasGoals)
   const goal = isShared() ? undefined : chosenGoal()
   const annotations = useQuery(isShared() ? async () => [] : readAnnotations(projectId))
+  const areGoalsSettled = conversions.value !== undefined || conversions.error !== undefined
   const bots = figures.value?.bots
   const isEmpty =
     figures.value?.overview.events === 0 &&
@@ -56,7 +59,11 @@ export function Overview({
         <ViewBar view={view} bots={bots?.visitors ?? null}>
           {!isShared() && <GoalChoice goals={conversions.value?.conversions ?? []} />}
         </ViewBar>
-        <AsyncView query={figures} skeleton={<OverviewSkeleton />}>
+        <AsyncView
+          // Both at once, so that no tile appears later and moves the others.
+          query={{ ...figures, value: areGoalsSettled ? figures.value : undefined }}
+          skeleton={<OverviewSkeleton />}
+        >
           {({ overview, before, imported }) =>
             isEmpty && isShared() ? (
               <p class="empty">No events in this period.</p>
@@ -78,6 +85,7 @@ export function Overview({
                       ? { ...before, converted: convertedOf(conversions.value?.before, goal) }
                       : null
                   }
+                  revenue={revenueChanges(conversions.value, goal)}
                   annotations={annotations.value}
                 >
                   {!isShared() && (
@@ -133,4 +141,19 @@ const convertedOf = (
   if (!found || found.conversions.length === 0) return null
   if (goal === undefined) return found.converted.visitors
   return found.conversions.find(({ name }) => name === goal)?.visitors ?? null
+}
+
+/** The revenue of the goal, or of all goals without one, by currency. */
+function revenueChanges(
+  found: (Conversions & { before: Conversions | null }) | null | undefined,
+  goal: string | undefined,
+): RevenueChange[] {
+  if (!found) return []
+  const sums = ({ conversions }: Conversions) =>
+    revenueOf(conversions.filter(({ name }) => goal === undefined || name === goal))
+  const before = found.before && sums(found.before)
+  return sums(found).map((revenue) => ({
+    ...revenue,
+    before: before && (before.find(({ currency }) => currency === revenue.currency)?.value ?? 0),
+  }))
 }
