@@ -462,6 +462,22 @@ test('journeys begin at a page that is clicked; period and filters go along from
   expect(new URL(page.url()).search).toBe('?period=days7')
 })
 
+test('journeys that end at a page are drawn up to it; the address keeps the end', async () => {
+  await page.goto(pageOf('journeys', '?steps=3'))
+  await page.locator('.sankey rect').first().waitFor()
+  await page.getByLabel('End', { exact: true }).selectOption('end /thanks')
+  const last = page.locator('.sankey text').last()
+  await eventually(() => last.textContent()).toMatch(/^\/thanks · \d/)
+  expect(new URL(page.url()).searchParams.get('end')).toBe('/thanks')
+  await page.reload()
+  await eventually(() => last.textContent()).toMatch(/^\/thanks · \d/)
+  expect(await page.getByLabel('End', { exact: true }).inputValue()).toBe('end /thanks')
+  await expectAccessible(page, 'journeys to a page')
+  await keepScreenshots(page, 'journeys-end')
+  await page.goto(pageOf('journeys', '?goal=Nothing'))
+  await page.getByRole('alert').waitFor()
+})
+
 test('a map of countries is fetched when it comes into sight; a click on one shows only its visitors', async () => {
   const other = await open()
   const fetched: string[] = []
