@@ -154,6 +154,29 @@ test('revenue of goals has a tile and a column of the panel Goals', async () => 
   await keepScreenshots(page, 'overview-revenue')
 })
 
+test('a goal offers the properties that arrive, and warns of events without a number', async () => {
+  await page.goto(overview().replace('/overview', '/goals'))
+  await button(page, 'New goal').click()
+  await page.getByLabel('Reached when').selectOption('event')
+  await page.getByLabel('Event name').fill('Purchase')
+  const hint = dialog().getByText('The property of the event that contains the amount')
+  await eventually(() => hint.textContent()).toMatch(
+    / total \([\d., ]+\), plan \((pro|team), \w+\)\.$/,
+  )
+  await page.getByLabel('Revenue (optional)').fill('plan')
+  await page.getByLabel('Currency').fill('EUR')
+  await page.getByLabel('Name', { exact: true }).fill('By plan')
+  await expectAccessible(page, 'goal with properties')
+  await keepScreenshots(page, 'goal-properties')
+  await button(page, 'Save goal').click()
+  const warning = page.getByText('4 events have no number at plan')
+  await warning.waitFor()
+  await expectAccessible(page, 'goals without numbers')
+  await keepScreenshots(page, 'goals-without-numbers')
+  await page.goto(overview())
+  await warning.waitFor()
+})
+
 test('the overview refreshes every 30 seconds while it is visible, and on request', async () => {
   const own = await dashboard.open()
   await dashboard.signIn(own)

@@ -10,6 +10,7 @@ import { isShared } from '../../shared.ts'
 import type { QueryState } from '../../useQuery.ts'
 import { Drilldown } from '../../view/drilldown.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
+import { MissingValues } from '../goals/missingValues.tsx'
 
 export type Conversions = Awaited<ReturnType<typeof api.getAnalyticsConversions>>
 
@@ -78,19 +79,26 @@ function Rows({
         </tr>
       </thead>
       <tbody>
-        {conversions.map(({ name, filter, visitors, rate, revenue }) => (
-          <tr key={name}>
+        {conversions.map((goal) => (
+          <tr key={goal.name}>
             <th scope="row">
-              <ShareBar of={rate ?? 0} />
-              {isShared() ? name : <FilterButton filters={[filter]}>{name}</FilterButton>}
+              <ShareBar of={goal.rate ?? 0} />
+              {isShared() ? (
+                goal.name
+              ) : (
+                <FilterButton filters={[goal.filter]}>{goal.name}</FilterButton>
+              )}
+              <MissingValues goal={goal} />
             </th>
             <td>
-              <Drilldown projectId={projectId} page="visitors" filters={[filter]}>
-                {wholeNumber(visitors)}
+              <Drilldown projectId={projectId} page="visitors" filters={[goal.filter]}>
+                {wholeNumber(goal.visitors)}
               </Drilldown>
             </td>
-            <td>{rate === null ? '–' : percent(rate)}</td>
-            {hasRevenue && <td>{revenue ? moneyOf(revenue.value, revenue.currency) : '–'}</td>}
+            <td>{goal.rate === null ? '–' : percent(goal.rate)}</td>
+            {hasRevenue && (
+              <td>{goal.revenue ? moneyOf(goal.revenue.value, goal.revenue.currency) : '–'}</td>
+            )}
           </tr>
         ))}
       </tbody>
