@@ -30,7 +30,7 @@ export function JourneyEnd({ query, end }: { query: ViewQuery; end: End | null }
     const chosen = end && kind in end ? Object.values(end) : []
     return [...new Set([...(offers.value?.[kind] ?? []), ...chosen])].map((name) => (
       <option key={name} value={`${kind} ${name}`}>
-        {name}
+        End at {name}
       </option>
     ))
   }
@@ -44,8 +44,8 @@ export function JourneyEnd({ query, end }: { query: ViewQuery; end: End | null }
       }}
     >
       <option value="">End anywhere</option>
-      <optgroup label="End at a goal">{options('goal')}</optgroup>
-      <optgroup label="End at a page">{options('end')}</optgroup>
+      <optgroup label="Goals">{options('goal')}</optgroup>
+      <optgroup label="Pages">{options('end')}</optgroup>
     </select>
   )
 }

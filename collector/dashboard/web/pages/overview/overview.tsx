@@ -32,8 +32,9 @@ export function Overview({
   /** Whether the reader may see the goals. */
   hasGoals?: boolean
 }) {
-  const { view, query, compared } = useView(projectId)
-  const { figures, conversions } = useFigures(query, compared, hasGoals)
+  const shown = useView(projectId)
+  const { view, query, compared } = shown
+  const { figures, conversions } = useFigures(shown, hasGoals)
   const goal = isShared() ? undefined : chosenGoal()
   const annotations = useQuery(isShared() ? async () => [] : readAnnotations(projectId))
   const areGoalsSettled = conversions.value !== undefined || conversions.error !== undefined
@@ -109,35 +110,37 @@ export function Overview({
 type View = ReturnType<typeof useView>
 
 /** The figures of a view, with those of the previous period. A hook. */
-function useFigures(query: View['query'], compared: View['compared'], hasGoals: boolean) {
+function useFigures({ view: { comparison }, query, compared }: View, hasGoals: boolean) {
   const key = JSON.stringify([query, compared])
+  // The previous period comes with the same request, other ones need their own.
+  const isPrevious = comparison === 'previous'
+  const compare = isPrevious ? 'previous' : undefined
+  const others = isPrevious ? null : compared
   const readFigures = async () => {
     const asOf = Date.now()
-    const [now, before] = await Promise.all([
-      api.getAnalyticsOverview(query),
-      compared && api.getAnalyticsOverview({ ...query, ...compared }),
+    const [{ overview, bots, imported, previous }, other] = await Promise.all([
+      api.getAnalyticsOverview({ ...query, compare }),
+      others && api.getAnalyticsOverview({ ...query, ...others }),
     ])
-    const { overview, bots, imported } = now
-    return { overview, bots, imported, before: before?.overview, asOf }
+    return { overview, bots, imported, before: other?.overview ?? previous, asOf }
   }
   const readConversions = async () => {
     if (!hasGoals) return null
-    const [now, before] = await Promise.all([
-      api.getAnalyticsConversions(query),
-      compared && api.getAnalyticsConversions({ ...query, ...compared }),
+    const [now, other] = await Promise.all([
+      api.getAnalyticsConversions({ ...query, compare }),
+      others && api.getAnalyticsConversions({ ...query, ...others }),
     ])
-    return { ...now, before }
+    return { ...now, before: other ?? now.previous }
   }
   const figures = useQueryOf(key, readFigures, refreshes.value)
   const conversions = useQueryOf(key, readConversions, refreshes.value)
   return { figures, conversions }
 }
 
+type Found = Pick<Conversions, 'conversions' | 'converted'>
+
 /** Number of visitors who reach the goal, or any goal without one; null until it is loaded, and without goals. */
-const convertedOf = (
-  found: Pick<Conversions, 'conversions' | 'converted'> | null | undefined,
-  goal: string | undefined,
-): number | null => {
+const convertedOf = (found: Found | null | undefined, goal: string | undefined): number | null => {
   if (!found || found.conversions.length === 0) return null
   if (goal === undefined) return found.converted.visitors
   return found.conversions.find(({ name }) => name === goal)?.visitors ?? null
@@ -145,11 +148,11 @@ const convertedOf = (
 
 /** The revenue of the goal, or of all goals without one, by currency. */
 function revenueChanges(
-  found: (Conversions & { before: Conversions | null }) | null | undefined,
+  found: (Found & { before: Found | null }) | null | undefined,
   goal: string | undefined,
 ): RevenueChange[] {
   if (!found) return []
-  const sums = ({ conversions }: Conversions) =>
+  const sums = ({ conversions }: Found) =>
     revenueOf(conversions.filter(({ name }) => goal === undefined || name === goal))
   const before = found.before && sums(found.before)
   return sums(found).map((revenue) => ({

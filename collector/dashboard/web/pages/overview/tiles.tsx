@@ -1,5 +1,5 @@
 import { Change } from '../../components/figureMarks.tsx'
-import { changeOf, moneyOf } from '../../format.ts'
+import { changeOf, moneyOf, roundMoney } from '../../format.ts'
 import { isShared } from '../../shared.ts'
 import { type Figures, type Metric, metricOf, metrics } from './metrics.ts'
 import type { Revenue } from './revenue.ts'
@@ -60,10 +60,10 @@ export function Tiles({
         <li key={currency}>
           <div
             class="tile"
-            title={goal ? `Sum of the values of ${goal}` : 'Sum of the values of all goals'}
+            title={`${goal ? `Values of ${goal}` : 'Values of all goals'}: ${moneyOf(value, currency)}`}
           >
             <span class="tile-name">Revenue</span>
-            <span class="tile-value number">{moneyOf(value, currency)}</span>
+            <span class="tile-value number">{roundMoney(value, currency)}</span>
             {before !== null && (
               <TileChange now={value} before={before} was={moneyOf(before, currency)} />
             )}
