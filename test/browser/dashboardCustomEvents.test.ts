@@ -236,3 +236,26 @@ test('figures stay when a refresh fails', async () => {
   expect(await page.getByRole('alert').count()).toBe(0)
   await page.unroute(figures)
 })
+
+test('the status of a pixel tells bots from visitors, and relative times move on', async () => {
+  const { service } = dashboard
+  const { organization_id, project_id, pixel_id } = service.demo
+  const beacon = beaconOf(service, [event('Crawled', {})], { cookie_id: randomUUID() })
+  await postBeacon(service.url, beacon, { 'user-agent': 'Googlebot/2.1' })
+  const own = await dashboard.open()
+  await dashboard.signIn(own)
+  await own.clock.install()
+  await own.goto(dashboard.at(`/${organization_id}/projects/${project_id}/pixels/${pixel_id}`))
+  const status = own.locator('.activity .meta', { hasText: 'in the last 24 hours' })
+  await eventually(() => status.textContent()).toMatch(
+    /^\d+ events in the last 24 hours, 1 from bots, the last one .+ Figures do not count bots\.$/,
+  )
+  await expectAccessible(own, 'pixel with bots')
+  await keepScreenshots(own, 'pixel-with-bots')
+  await own.goto(dashboard.at(`/${organization_id}/projects`))
+  const time = own.locator('.glance time')
+  const before = await time.textContent()
+  await own.clock.runFor(180_000)
+  await eventually(() => time.textContent()).not.toBe(before)
+  await own.context().close()
+})
