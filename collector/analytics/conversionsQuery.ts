@@ -7,8 +7,8 @@ import { hitConditions, hitsWith, meetsFilters } from './hits/selectedHits.ts'
 import { startSql } from './intervals.ts'
 
 /**
- * Selects one row: `visitors` of the plan, those `converted` at any goal, and for each goal, by index,
- * `events_0`, `visitors_0`, `value_0` and so on; with a value also `missing_0`, its events without one.
+ * Selects one row: `visitors` of the plan, and those `converted` at any goal. Each goal has, by its index,
+ * `events_0`, `visitors_0`, `value_0` and so on. A goal with a value also has `missing_0`, its events without one.
  */
 export function conversionsQuery(plan: AnalyticsPlan, goals: readonly GoalConditions[]): Query {
   const { bind, params } = bindings()
