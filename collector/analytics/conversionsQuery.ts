@@ -7,18 +7,22 @@ import { hitConditions, hitsWith, meetsFilters } from './hits/selectedHits.ts'
 import { startSql } from './intervals.ts'
 
 /**
- * Selects one row: `visitors` of the plan, those `converted` at any goal, and for each goal, by index,
- * `events_0`, `visitors_0`, `value_0` and so on.
+ * Selects one row: `visitors` of the plan, and those `converted` at any goal. Each goal has, by its index,
+ * `events_0`, `visitors_0`, `value_0` and so on. A goal with a value also has `missing_0`, its events without one.
  */
 export function conversionsQuery(plan: AnalyticsPlan, goals: readonly GoalConditions[]): Query {
   const { bind, params } = bindings()
   const { from, values } = hitsWith(goals.flatMap(valuesOf), plan, 'events', bind)
   let read = 0
-  const columns = goals.flatMap((goal, index) => [
-    `countIf(${meetsFilters(goal.filters, plan, 'events', bind)} AS met_${index}) AS events_${index}`,
-    `uniqExactIf(cookie_id, met_${index}) AS visitors_${index}`,
-    `${sumOfValues(goal.valuePath ? values[read++] : undefined, `met_${index}`)} AS value_${index}`,
-  ])
+  const columns = goals.flatMap((goal, index) => {
+    const value = goal.valuePath ? values[read++] : undefined
+    return [
+      `countIf(${meetsFilters(goal.filters, plan, 'events', bind)} AS met_${index}) AS events_${index}`,
+      `uniqExactIf(cookie_id, met_${index}) AS visitors_${index}`,
+      `${sumOfValues(value, `met_${index}`)} AS value_${index}`,
+      ...(value ? [`countIf(met_${index} AND ${value} IS NULL) AS missing_${index}`] : []),
+    ]
+  })
   const isAny = goals.map((_, index) => `met_${index}`).join(' OR ') || 'false'
   return {
     sql: `SELECT uniqExact(cookie_id) AS visitors,

@@ -32,6 +32,24 @@ const Conversions = Type.Array(
       visitors: Type.Integer({ description: 'Distinct cookies of these events.' }),
       rate: Rate,
       revenue: Revenue,
+      missing_values: Nullable(
+        Type.Object(
+          {
+            property: Type.String({
+              description: 'Path into event_data that the value of the goal names.',
+            }),
+            events: Type.Integer({
+              description:
+                'Events of the goal without a number there. They add nothing to `revenue`.',
+            }),
+          },
+          { title: 'AnalyticsMissingValues', additionalProperties: false },
+        ),
+        {
+          description:
+            'Events that lack the value of the goal. Null if the goal has no value, and for share links.',
+        },
+      ),
     },
     { title: 'AnalyticsConversion', additionalProperties: false },
   ),
@@ -119,6 +137,9 @@ async function readConversions(
         visitors,
         rate: rateOf(visitors),
         revenue: revenueOf(goal, found![`value_${index}`]!),
+        missing_values: goal.value
+          ? { property: goal.value.property, events: found![`missing_${index}`]! }
+          : null,
       }
     }),
     converted: { visitors: found!.converted!, rate: rateOf(found!.converted!) },
@@ -129,9 +150,13 @@ type Found = Awaited<ReturnType<typeof readConversions>>
 
 const same = (found: Found): Found => found
 
-/** Goals by their names alone: their filters may contain addresses that a share link does not show. */
+/** Goals by their names alone: a share link does not show the addresses and properties that they read. */
 const withoutFilters = ({ conversions, converted }: Found): Found => ({
-  conversions: conversions.map((conversion) => ({ ...conversion, filter: '' })),
+  conversions: conversions.map((conversion) => ({
+    ...conversion,
+    filter: '',
+    missing_values: null,
+  })),
   converted,
 })
 

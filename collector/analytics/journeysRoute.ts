@@ -1,10 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import type { Principal } from '../api/access/principal.ts'
 import { Nullable, strictObject } from '../api/http/commonSchemas.ts'
+import { invalidParameter } from '../api/http/errors.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { behaviorTags, FiguresMeta, metaOf } from './analyticsSchemas.ts'
 import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
-import { type JourneyRow, journeysQuery } from './journeysQuery.ts'
+import { conditionsOf, readGoal } from './goals.ts'
+import { goalPage, type JourneyRow, type JourneysAsked, journeysQuery } from './journeysQuery.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 
 const stepsDefault = 4
@@ -12,14 +15,21 @@ const pagesDefault = 6
 
 const Link = Type.Object(
   {
-    step: Type.Integer({ description: 'Position of the page in the session, from 1.' }),
+    step: Type.Integer({
+      description:
+        'Position of the page in the journey, from 1. With an end, the journeys are aligned there: it has the ' +
+        'position `steps` + 1.',
+    }),
     from_page: Nullable(Type.String(), {
-      description: 'A page_path. Null groups all other pages.',
+      description: 'A page_path, or at the end the name of `goal`. Null groups all other pages.',
     }),
     to_page: Nullable(Type.String(), {
-      description: 'A page_path of the next page. Null if the session ends or for other pages.',
+      description:
+        'A page_path of the next page, or at the end the name of `goal`. Null if the journey ends or for other pages.',
     }),
-    ends: Type.Boolean({ description: 'True if the session has no further page.' }),
+    ends: Type.Boolean({
+      description: 'True if the session has no further page, or the end is reached.',
+    }),
     sessions: Type.Integer(),
   },
   { title: 'JourneyLink', additionalProperties: false },
@@ -32,8 +42,8 @@ const describe = {
   summary: 'Get user journeys: the paths of sessions from page to page, not billed',
   description:
     'Returns steps from page to page, of sessions that start in the window. Sessions count if one of their events ' +
-    'matches the filter. They start with their first page view, or with the first view of a given page. Repeated views ' +
-    'of the same page are one step.',
+    'matches the filter. They start with their first page view, or with the first view of a given page. With `end` or ' +
+    '`goal`, they are the last steps before a page or goal is first reached. Repeated views of the same page are one step.',
   querystring: strictObject({
     ...selectionQuery,
     steps: Type.Optional(
@@ -58,6 +68,21 @@ const describe = {
         description: 'Only sessions with this page_path, from this page on.',
       }),
     ),
+    end: Type.Optional(
+      Type.String({
+        maxLength: 8_192,
+        description: 'Only sessions with this page_path (after `start`), until this page.',
+        examples: ['/thanks'],
+      }),
+    ),
+    goal: Type.Optional(
+      Type.String({
+        description:
+          'The name of a goal of the project. Only sessions that reach it (after `start`), until they do. ' +
+          'Requires project_id and excludes `end`.',
+        examples: ['Ordered'],
+      }),
+    ),
   }),
   response: {
     200: Type.Object(
@@ -75,14 +100,34 @@ export const journeysRoute =
       '/api/v1/analytics/journeys',
       { schema: describe, config: { access: mayRead } },
       async (request, reply) => {
-        const { steps = stepsDefault, pages = pagesDefault, start } = request.query
+        const { steps = stepsDefault, pages = pagesDefault, start, goal } = request.query
         const asked = readFiguresRequest(request, deps.now())
         const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
-        const rows = await queryExecutor.rows<JourneyRow>(journeysQuery(plan, { steps, start }))
-        return { links: linksOf(rows, pages), meta: metaOf(request, plan) }
+        const end = await readEnd(deps, request.principal, request.query)
+        const rows = await queryExecutor.rows<JourneyRow>(
+          journeysQuery(plan, { steps, start, end }),
+        )
+        const named = goal === undefined ? rows : rows.map((row) => withGoal(row, goal))
+        return { links: linksOf(named, pages), meta: metaOf(request, plan) }
       },
     )
   }
+
+async function readEnd(
+  { postgres }: ReadDeps,
+  principal: Principal,
+  { project_id, end, goal }: { project_id?: string; end?: string; goal?: string },
+): Promise<JourneysAsked['end']> {
+  if (goal === undefined) return end === undefined ? undefined : { page: end }
+  if (end !== undefined) throw invalidParameter('goal', 'excludes `end`: send one of them')
+  return { goal: conditionsOf(await readGoal(postgres, principal, project_id, goal)).filters }
+}
+
+const withGoal = (row: JourneyRow, goal: string): JourneyRow => ({
+  ...row,
+  from_page: row.from_page === goalPage ? goal : row.from_page,
+  to_page: row.to_page === goalPage ? goal : row.to_page,
+})
 
 /** Returns the steps between the most visited pages of each position; all other pages are one. */
 function linksOf(rows: readonly JourneyRow[], pages: number): Link[] {

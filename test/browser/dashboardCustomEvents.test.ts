@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { ask, beaconOf, customEvent, postBeacon, receiptOf } from '../harness/api.ts'
 import { waitFor } from '../harness/service.ts'
-import { button, expectAccessible, useDashboard } from './dashboard.ts'
+import { button, expectAccessible, keepScreenshots, useDashboard } from './dashboard.ts'
 import { eventually } from './overview.ts'
 
 /** Custom events on the overview: by name, by any of their properties, and the revenue that they bring. */
@@ -32,6 +32,26 @@ const visits = [
   [event('Purchase', { plan: 'pro', total: 0.25 }), event('Signed up', { from: 'menu' })],
 ]
 
+/** Sends events of one new visitor. */
+async function send(events: object[]) {
+  const beacon = beaconOf(dashboard.service, events, { cookie_id: randomUUID() })
+  const receipt = await receiptOf(await postBeacon(dashboard.service.url, beacon))
+  expect(receipt).toMatchObject({ accepted: events.length, rejected: [] })
+}
+
+/** Waits until figures count this number of events. */
+const counted = (events: number) =>
+  waitFor(
+    'the figures of all events',
+    async () => {
+      const { project_id } = dashboard.service.demo
+      const path = `/api/v1/analytics/overview?project_id=${project_id}`
+      const answer = await ask(dashboard.service, path)
+      return ((await answer.json()) as { overview: { events: number } }).overview.events === events
+    },
+    120_000,
+  )
+
 beforeAll(async () => {
   const { service } = dashboard
   const { api_key, api_secret, project_id } = service.demo
@@ -54,20 +74,8 @@ beforeAll(async () => {
     }),
   })
   expect(saved.status, await saved.text()).toBe(200)
-  for (const events of visits) {
-    const beacon = beaconOf(service, events, { cookie_id: randomUUID() })
-    const receipt = await receiptOf(await postBeacon(service.url, beacon))
-    expect(receipt).toMatchObject({ accepted: events.length, rejected: [] })
-  }
-  const events = visits.flat().length
-  await waitFor(
-    'the figures of all events',
-    async () => {
-      const answer = await ask(service, `/api/v1/analytics/overview?project_id=${project_id}`)
-      return ((await answer.json()) as { overview: { events: number } }).overview.events === events
-    },
-    120_000,
-  )
+  for (const events of visits) await send(events)
+  await counted(visits.flat().length)
   page = await dashboard.open()
   await dashboard.signIn(page)
 })
@@ -128,4 +136,126 @@ test('pages of a project with one site are links in details', async () => {
   await page.goto(overview('?details=page_path'))
   const link = dialog().getByRole('link', { name: 'Open /page', exact: true })
   expect(await link.getAttribute('href')).toBe('https://shop.example/page')
+})
+
+test('revenue of goals has a tile and a column of the panel Goals', async () => {
+  await page.goto(overview())
+  const revenue = page.locator('.tile', { hasText: 'Revenue' })
+  await eventually(() => revenue.locator('.tile-value').textContent()).toBe('€125.75')
+  expect(await revenue.locator('.tile-change').textContent()).toBe('before: €0.00')
+  const goals = page.getByRole('region', { name: 'Goals', exact: true })
+  await eventually(() => goals.locator('tbody tr > *').allTextContents()).toEqual([
+    'Bought',
+    '3',
+    '100%',
+    '€125.75',
+  ])
+  await expectAccessible(page, 'overview with revenue')
+  await keepScreenshots(page, 'overview-revenue')
+})
+
+test('a goal offers the properties that arrive, and warns of events without a number', async () => {
+  await page.goto(overview().replace('/overview', '/goals'))
+  await button(page, 'New goal').click()
+  await page.getByLabel('Reached when').selectOption('event')
+  await page.getByLabel('Event name').fill('Purchase')
+  const hint = dialog().getByText('The property of the event that contains the amount')
+  await eventually(() => hint.textContent()).toMatch(
+    / total \([\d., ]+\), plan \((pro|team), \w+\)\.$/,
+  )
+  await page.getByLabel('Revenue (optional)').fill('plan')
+  await page.getByLabel('Currency').fill('EUR')
+  await page.getByLabel('Name', { exact: true }).fill('By plan')
+  await expectAccessible(page, 'goal with properties')
+  await keepScreenshots(page, 'goal-properties')
+  await button(page, 'Save goal').click()
+  const warning = page.getByText('4 events have no number at plan')
+  await warning.waitFor()
+  await expectAccessible(page, 'goals without numbers')
+  await keepScreenshots(page, 'goals-without-numbers')
+  await page.goto(overview())
+  await warning.waitFor()
+})
+
+test('the overview refreshes every 30 seconds while it is visible, and on request', async () => {
+  const own = await dashboard.open()
+  await dashboard.signIn(own)
+  await own.clock.install()
+  await own.goto(overview('?compare=off'))
+  const asOf = own.locator('.as-of')
+  const time = /^as of \d\d?:\d\d/
+  await eventually(() => asOf.textContent()).toMatch(time)
+  const events = own.locator('button.tile', { hasText: 'Events' }).locator('.tile-value')
+  const sent = visits.flat().length
+  await eventually(() => events.textContent()).toBe(String(sent))
+  const requests: string[] = []
+  own.on('request', (request) => requests.push(request.url()))
+
+  await send([event('Later', {})])
+  await counted(sent + 1)
+  await own.clock.runFor(31_000)
+  await eventually(() => events.textContent()).toBe(String(sent + 1))
+  await eventually(() => own.locator('.stale, .loading').count()).toBe(0)
+
+  await send([event('Later', {})])
+  await counted(sent + 2)
+  const hide = (isHidden: boolean) =>
+    own.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))`)
+  await hide(true)
+  // The action that is already running may end.
+  await own.clock.runFor(2_000)
+  await own.waitForLoadState('networkidle')
+  requests.length = 0
+  await own.clock.runFor(120_000)
+  expect(requests).toEqual([])
+  // A refresh that was due in the meantime follows at once.
+  await hide(false)
+  await eventually(() => events.textContent()).toBe(String(sent + 2))
+
+  await own.clock.pauseAt(Date.now() + 3_600_000)
+  await send([event('Later', {})])
+  await counted(sent + 3)
+  await button(own, 'Refresh').click()
+  await eventually(() => events.textContent()).toBe(String(sent + 3))
+  await own.context().close()
+})
+
+test('figures stay when a refresh fails', async () => {
+  await page.goto(overview('?compare=off'))
+  const events = page.locator('button.tile', { hasText: 'Events' }).locator('.tile-value')
+  await events.waitFor()
+  const before = await events.textContent()
+  const figures = /analytics\/(overview|conversions|breakdown|timeseries)/
+  await page.route(figures, (route) => route.fulfill({ status: 400, json: { error: 'no' } }))
+  const failed = page.waitForResponse((response) => response.status() === 400)
+  await button(page, 'Refresh').click()
+  await failed
+  await page.waitForLoadState('networkidle')
+  expect(await events.textContent()).toBe(before)
+  expect(await page.getByRole('alert').count()).toBe(0)
+  await page.unroute(figures)
+})
+
+test('the status of a pixel tells bots from visitors, and relative times move on', async () => {
+  const { service } = dashboard
+  const { organization_id, project_id, pixel_id } = service.demo
+  const beacon = beaconOf(service, [event('Crawled', {})], { cookie_id: randomUUID() })
+  await postBeacon(service.url, beacon, { 'user-agent': 'Googlebot/2.1' })
+  const own = await dashboard.open()
+  await dashboard.signIn(own)
+  await own.clock.install()
+  await own.goto(dashboard.at(`/${organization_id}/projects/${project_id}/pixels/${pixel_id}`))
+  const status = own.locator('.activity .meta', { hasText: 'in the last 24 hours' })
+  await eventually(() => status.textContent()).toMatch(
+    /^\d+ events in the last 24 hours, 1 from bots, the last one .+ Figures do not count bots\.$/,
+  )
+  await expectAccessible(own, 'pixel with bots')
+  await keepScreenshots(own, 'pixel-with-bots')
+  await own.goto(dashboard.at(`/${organization_id}/projects`))
+  const time = own.locator('.glance time')
+  const before = await time.textContent()
+  await own.clock.runFor(180_000)
+  await eventually(() => time.textContent()).not.toBe(before)
+  await own.context().close()
 })

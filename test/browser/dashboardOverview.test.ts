@@ -462,6 +462,39 @@ test('journeys begin at a page that is clicked; period and filters go along from
   expect(new URL(page.url()).search).toBe('?period=days7')
 })
 
+test('a first load takes at most 25 requests, and fetches nothing twice', async () => {
+  const first = await open({ storageState: await page.context().storageState() })
+  const requests: string[] = []
+  first.on('request', (request) => requests.push(request.url().replace(dashboard.service.url, '')))
+  await first.goto(overview())
+  await first.locator('.panel-rows').first().waitFor()
+  await first.locator('.chart canvas').waitFor()
+  await eventually(() => first.locator('.stale, .loading').count()).toBe(0)
+  // The live count is asked for again every second.
+  const isRepeated = (url: string, index: number) =>
+    url.startsWith('/api/v1/analytics/live?') && requests.indexOf(url) < index
+  const once = requests.filter((url, index) => !isRepeated(url, index))
+  expect(new Set(once).size).toBe(once.length)
+  expect(once.length).toBeLessThanOrEqual(25)
+  await first.context().close()
+})
+
+test('journeys that end at a page are drawn up to it; the address keeps the end', async () => {
+  await page.goto(pageOf('journeys', '?steps=3'))
+  await page.locator('.sankey rect').first().waitFor()
+  await page.getByLabel('End', { exact: true }).selectOption('end /thanks')
+  const last = page.locator('.sankey text').last()
+  await eventually(() => last.textContent()).toMatch(/^\/thanks · \d/)
+  expect(new URL(page.url()).searchParams.get('end')).toBe('/thanks')
+  await page.reload()
+  await eventually(() => last.textContent()).toMatch(/^\/thanks · \d/)
+  expect(await page.getByLabel('End', { exact: true }).inputValue()).toBe('end /thanks')
+  await expectAccessible(page, 'journeys to a page')
+  await keepScreenshots(page, 'journeys-end')
+  await page.goto(pageOf('journeys', '?goal=Nothing'))
+  await page.getByRole('alert').waitFor()
+})
+
 test('a map of countries is fetched when it comes into sight; a click on one shows only its visitors', async () => {
   const other = await open()
   const fetched: string[] = []

@@ -13,13 +13,13 @@
 -- p8 UInt8 = 4
 -- p9 UInt32 = 2000
 
-SELECT step, _journey[step] AS from_page, _journey[step + 1] AS to_page, step = length(_journey) AS ends,
+SELECT _at AS step, _journey[_at] AS from_page, _journey[_at + 1] AS to_page, _at = length(_journey) AS ends,
   count() AS sessions, sum(count()) OVER (PARTITION BY step) AS at_step
 FROM (
-  SELECT indexOf(_pages, {p7:String}) AS _from, arraySlice(_pages, greatest(_from, 1), {p8:UInt8} + 1) AS _journey
+  SELECT indexOf(_pages, {p7:String}) AS _from, arraySlice(_pages, greatest(_from, 1)) AS _begun, arraySlice(_begun, 1, {p8:UInt8} + 1) AS _journey
   FROM (
-    SELECT arrayCompact(arraySort((page, view) -> view,
-          groupArrayIf(ifNull(page_path, ''), event_type = 'page_view' AND page_path IS NOT NULL), groupArrayIf(session_page, event_type = 'page_view' AND page_path IS NOT NULL))) AS _pages
+    SELECT arrayCompact(arraySort((page, event) -> event,
+          groupArrayIf(ifNull(page_path, ''), event_type = 'page_view' AND page_path IS NOT NULL), groupArrayIf(session_event, event_type = 'page_view' AND page_path IS NOT NULL))) AS _pages
     FROM hits
     WHERE organization_id = {p0:UUID}
       AND project_id = {p1:UUID}
@@ -33,7 +33,7 @@ FROM (
   )
   WHERE notEmpty(_pages) AND _from > 0
 )
-ARRAY JOIN arraySlice(arrayEnumerate(_journey), 1, {p8:UInt8}) AS step
+ARRAY JOIN arraySlice(arrayEnumerate(_journey), 1, {p8:UInt8}) AS _at
 GROUP BY step, from_page, to_page, ends
 ORDER BY step, sessions DESC, from_page, to_page
 LIMIT {p9:UInt32} BY step

@@ -452,7 +452,10 @@ const requests: Readonly<Record<string, Typical>> = {
   'analytics-journeys': analytics(
     'journeys',
     { ...ofProject, filter: 'source:eq:Google' },
-    (plan) => journeysQuery(plan, { steps: 4, start: '/pricing' }),
+    (plan) => journeysQuery(plan, { steps: 4, start: '/pricing', end: undefined }),
+  ),
+  'analytics-journeys-to-goal': analytics('journeys', { ...ofProject, goal: 'Ordered' }, (plan) =>
+    journeysQuery(plan, { steps: 4, start: undefined, end: { goal: ordered.filters } }),
   ),
   'analytics-retention': analytics('retention', ofProject, (plan) =>
     retentionQuery(plan, { first: [], returning: [] }, startsOf('week', plan.window, plan.zone)!),

@@ -15,6 +15,9 @@ const Activity = Type.Object(
     first_event_at: Nullable(Timestamp),
     last_event_at: Nullable(Timestamp),
     events_last_24h: Type.Integer(),
+    bots_last_24h: Type.Integer({
+      description: 'Those of `events_last_24h` that bots sent. Figures exclude them.',
+    }),
     rejected_last_24h: Type.Integer(),
     last_rejection: Nullable(
       Type.Object({
@@ -91,7 +94,9 @@ const eventsQuery = (params: PixelKey): Query => ({
       (SELECT timestamp FROM events WHERE ${ofPixel} ORDER BY ts_millis LIMIT 1) AS first_event_at,
       (SELECT timestamp FROM events WHERE ${ofPixel} ORDER BY ts_millis DESC LIMIT 1) AS last_event_at,
       (SELECT count() FROM events
-       WHERE ${ofPixel} AND ts_millis >= toUnixTimestamp(now() - INTERVAL 24 HOUR) * 1000) AS events_last_24h`,
+       WHERE ${ofPixel} AND ts_millis >= toUnixTimestamp(now() - INTERVAL 24 HOUR) * 1000) AS events_last_24h,
+      (SELECT count() FROM events
+       WHERE ${ofPixel} AND ts_millis >= toUnixTimestamp(now() - INTERVAL 24 HOUR) * 1000 AND is_bot) AS bots_last_24h`,
   params: { ...params },
 })
 
@@ -120,9 +125,9 @@ const rejectionsQuery = (params: PixelKey): Query => ({
 
 async function readActivity(queryExecutor: QueryExecutor, pixel: PixelKey): Promise<Activity> {
   const [[events], [rejections]] = await Promise.all([
-    queryExecutor.rows<Pick<Activity, 'first_event_at' | 'last_event_at' | 'events_last_24h'>>(
-      eventsQuery(pixel),
-    ),
+    queryExecutor.rows<
+      Pick<Activity, 'first_event_at' | 'last_event_at' | 'events_last_24h' | 'bots_last_24h'>
+    >(eventsQuery(pixel)),
     queryExecutor.rows<Rejections>(rejectionsQuery(pixel)),
   ])
   const last = rejections!

@@ -56,7 +56,7 @@ export const operations = {
   getAnalyticsLive: 'GET /api/v1/analytics/live', // X-Project-Id? filter? include_bots? pixel_id? project_id? → 200 400 401 403 404 429 503
   getAnalyticsFunnel: 'POST /api/v1/analytics/funnel', // X-Project-Id? { end_ms? end_time? filter? include_bots? pixel_id? project_id? start_ms? start_time? steps time_zone? within_ms? } → 200 400 401 403 404 429 503
   getAnalyticsRetention: 'GET /api/v1/analytics/retention', // X-Project-Id? end_ms? end_time? filter? first? include_bots? interval? pixel_id? project_id? returning? start_ms? start_time? time_zone? → 200 400 401 403 404 429 503
-  getAnalyticsJourneys: 'GET /api/v1/analytics/journeys', // X-Project-Id? end_ms? end_time? filter? include_bots? pages? pixel_id? project_id? start? start_ms? start_time? steps? time_zone? → 200 400 401 403 404 429 503
+  getAnalyticsJourneys: 'GET /api/v1/analytics/journeys', // X-Project-Id? end? end_ms? end_time? filter? goal? include_bots? pages? pixel_id? project_id? start? start_ms? start_time? steps? time_zone? → 200 400 401 403 404 429 503
   getAnalyticsGoals: 'GET /api/v1/analytics/goals', // X-Project-Id? project_id → 200 400 401 403 404 429 503
   setAnalyticsGoals: 'PUT /api/v1/analytics/goals', // X-Project-Id? { goals project_id version? } → 200 400 401 403 404 409 429 503
   listAnalyticsSegments: 'GET /api/v1/analytics/segments', // X-Project-Id? project_id → 200 400 401 403 404 429 503

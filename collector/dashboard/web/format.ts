@@ -22,6 +22,16 @@ export const counted = (value: number, noun: string): string =>
 export const moneyOf = (value: number, currency: string): string =>
   new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(value)
 
+/** The same without cents, where there are a thousand units or more. */
+export const roundMoney = (value: number, currency: string): string =>
+  Math.abs(value) < 1_000
+    ? moneyOf(value, currency)
+    : new Intl.NumberFormat(undefined, {
+        style: 'currency',
+        currency,
+        maximumFractionDigits: 0,
+      }).format(value)
+
 /** Formats a share from 0 to 1. */
 export const percent = (value: number): string => share.format(value)
 

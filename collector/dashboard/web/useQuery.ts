@@ -73,18 +73,25 @@ export function useAllPages<T>({ value, more }: ListQuery<T>, areWanted: boolean
 
 /**
  * Sends a request when the component appears, and when `key`, which identifies the request, changes. Until
- * the new response arrives, the old one stays and is marked as stale. A hook.
+ * the new response arrives, the old one stays and is marked as stale. If `refreshes` changes, the request is
+ * repeated quietly: the old response is not marked, and stays if the request fails. A hook.
  */
 export function useQueryOf<T>(
   key: string,
   ask: () => Promise<T>,
+  refreshes = 0,
 ): QueryState<T> & { isStale: boolean } {
   const [{ of, value, error }, setState] = useState<{ of?: string; value?: T; error?: unknown }>({})
-  const latest = useRef(key)
-  latest.current = key
+  const latest = useRef({ key, refreshes, isQuiet: false })
+  const before = latest.current
+  if (refreshes !== before.refreshes)
+    latest.current = { key, refreshes, isQuiet: before.isQuiet || of === before.key }
+  else if (key !== before.key) latest.current = { key, refreshes, isQuiet: false }
   const reload = useCallback(async () => {
     const settle = (answer: { value: T } | { error: unknown }) => {
-      if (latest.current === key) setState({ of: key, ...answer })
+      if (latest.current.key !== key) return
+      const isFailedRefresh = latest.current.isQuiet && 'error' in answer
+      setState((shown) => ({ ...(isFailedRefresh ? shown : answer), of: key }))
     }
     try {
       settle({ value: await ask() })
@@ -92,13 +99,19 @@ export function useQueryOf<T>(
       settle({ error })
     }
   }, [key])
-  useEffect(() => void reload(), [reload])
-  return { value, error, reload, set: (value) => setState({ of: key, value }), isStale: of !== key }
+  useEffect(() => void reload(), [reload, refreshes])
+  return {
+    value,
+    error,
+    reload,
+    set: (value) => setState({ of: key, value }),
+    isStale: of !== key && !latest.current.isQuiet,
+  }
 }
 
 /**
- * Repeats an action while the page is visible, each time after the previous one has ended. Failures are tried
- * again the next time. A hook.
+ * Repeats an action while the page is visible, each time after the previous one has ended. An action that was
+ * due in the meantime follows when the page becomes visible. Failures are tried again the next time. A hook.
  */
 export function useRepeat(act: () => Promise<unknown>, everyMs: number, isWanted = true): void {
   const latest = useRef(act)
@@ -107,16 +120,25 @@ export function useRepeat(act: () => Promise<unknown>, everyMs: number, isWanted
     if (!isWanted) return
     let timer: ReturnType<typeof setTimeout>
     let isOver = false
+    let isDue = false
     const wait = () => {
-      timer = setTimeout(async () => {
-        if (!document.hidden) await latest.current().catch(() => {})
-        if (!isOver) wait()
-      }, everyMs)
+      timer = setTimeout(repeat, everyMs)
+    }
+    const repeat = async () => {
+      isDue = document.hidden
+      if (isDue) return
+      await latest.current().catch(() => {})
+      if (!isOver) wait()
+    }
+    const appear = () => {
+      if (isDue && !document.hidden) void repeat()
     }
     wait()
+    document.addEventListener('visibilitychange', appear)
     return () => {
       isOver = true
       clearTimeout(timer)
+      document.removeEventListener('visibilitychange', appear)
     }
   }, [isWanted])
 }

@@ -447,6 +447,7 @@ describe('pixels', () => {
       first_event_at: null,
       last_event_at: null,
       events_last_24h: 0,
+      bots_last_24h: 0,
       rejected_last_24h: 0,
       last_rejection: null,
       last_refusal: null,
@@ -457,13 +458,14 @@ describe('pixels', () => {
     const [first, last] = [customEvent(), customEvent()]
     first.event_data.timestamp = new Date(Date.now() - 3_600_000).toISOString()
     const wrong = customEvent({}, { event_type: 'nonsense' })
-    const send = (events: unknown[]) =>
+    const send = (events: unknown[], headers = {}) =>
       postBeacon(
         it.url,
         beaconOf(it.service, events, { pixel_id, sent_at: new Date().toISOString() }),
+        headers,
       )
     await waitFor('the pixel', async () => (await send([first, wrong])).ok)
-    expect((await send([last])).status).toBe(200)
+    expect((await send([last], { 'user-agent': 'Googlebot/2.1' })).status).toBe(200)
     await readEvent(it.service, last.event_id)
     const seen = await waitFor('the activity', async () => {
       const now = await activity()
@@ -472,6 +474,7 @@ describe('pixels', () => {
     expect(seen).toEqual({
       pixel_id,
       events_last_24h: 2,
+      bots_last_24h: 1,
       rejected_last_24h: 1,
       first_event_at: first.event_data.timestamp,
       last_event_at: last.event_data.timestamp,

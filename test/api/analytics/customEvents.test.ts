@@ -118,6 +118,10 @@ test('a goal with a value has revenue, to the cent, in total and by source', asy
     ['Purchase', 4, { value: 20.29, currency: 'EUR' }],
     ['Signup', 1, null],
   ])
+  expect(conversions.map(({ missing_values }: Row) => missing_values)).toEqual([
+    { property: purchase.value.property, events: 1 },
+    null,
+  ])
   for (const dimension of ['source', 'event_type'])
     expect(
       new Map(

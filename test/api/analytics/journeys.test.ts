@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventOf, openEvents, projectId, type Row } from '../events/harness.ts'
+import { eventOf, openEvents, organizationId, projectId, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
 
 /** Funnels, retention and journeys against a naive look at every visitor's events. */
@@ -371,6 +371,26 @@ interface Link {
 }
 
 describe('journeys', () => {
+  beforeAll(async () => {
+    const { postgres } = events
+    await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
+      organizationId,
+    ])
+    await postgres.query(
+      "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
+      [projectId, organizationId],
+    )
+    const saved = await events.app.inject({
+      method: 'PUT',
+      url: '/api/v1/analytics/goals',
+      payload: {
+        project_id: projectId,
+        goals: [{ name: 'Asked', filter: 'event_type:eq:form_submission' }],
+      },
+    })
+    expect(saved.statusCode, saved.body).toBe(200)
+  })
+
   /** The pages of each session, in order, of the same one in a row the first. */
   function ways(): string[][] {
     const found: string[][] = []
@@ -413,6 +433,77 @@ describe('journeys', () => {
       ),
     ).toEqual(expected)
     for (const { to_page, ends } of links) expect(ends).toBe(to_page === null)
+  })
+
+  interface Ends {
+    start?: string
+    end?: string
+    goal?: string
+  }
+  /** The places of each session: pages, and the goal where an event reaches it. */
+  function placesOf(goal?: (event: Seen) => boolean): string[][] {
+    const found: string[][] = []
+    for (const history of visitors) {
+      let before = Number.NEGATIVE_INFINITY
+      let way: string[] = []
+      for (const event of history) {
+        if (event.ts_millis - before >= 30 * minuteMs) {
+          way = []
+          found.push(way)
+        }
+        before = event.ts_millis
+        const place = goal?.(event)
+          ? 'Asked'
+          : event.event_type === 'page_view'
+            ? event.page_path
+            : null
+        if (place !== null && way.at(-1) !== place) way.push(place)
+      }
+    }
+    return found
+  }
+
+  test.each<[Ends]>([
+    [{ end: '/signup' }],
+    [{ start: '/pricing', end: '/signup' }],
+    [{ goal: 'Asked' }],
+    [{ start: '/docs', goal: 'Asked' }],
+  ])('that end, %o, are the last steps of every session before that', async (ends) => {
+    const { links } = await get<{ links: Link[] }>('journeys', { steps: '2', pages: '50', ...ends })
+    const expected = new Map<string, number>()
+    const last = ends.end ?? ends.goal!
+    for (const way of placesOf(
+      ends.goal ? conditions['event_type:eq:form_submission'] : undefined,
+    )) {
+      const from = ends.start ? way.indexOf(ends.start) : 0
+      const to = way.indexOf(last, from)
+      if (from < 0 || to < 0) continue
+      const journey = way.slice(from, to + 1).slice(-3)
+      for (const [index, page] of journey.entries()) {
+        const step = 3 - journey.length + index + 1
+        const key = JSON.stringify([step, page, journey[index + 1] ?? null])
+        expected.set(key, (expected.get(key) ?? 0) + 1)
+      }
+    }
+    expect(expected.size).toBeGreaterThan(1)
+    expect(
+      new Map(
+        links.map(({ step, from_page, to_page, sessions }) => [
+          JSON.stringify([step, from_page, to_page]),
+          sessions,
+        ]),
+      ),
+    ).toEqual(expected)
+    for (const { step, ends } of links) expect(ends).toBe(step === 3)
+  })
+
+  test('an end is a page or a goal of the project, not both', async () => {
+    for (const query of [{ end: '/signup', goal: 'Asked' }, { goal: 'Nothing' }]) {
+      const answer = await events.app.inject({
+        url: `/api/v1/analytics/journeys?${new URLSearchParams({ project_id: projectId, ...query })}`,
+      })
+      expect(answer.json()).toMatchObject({ error: 'invalid_parameter', parameter: 'goal' })
+    }
   })
 
   test('tell apart as many pages as are asked for, and lose no session among the others', async () => {

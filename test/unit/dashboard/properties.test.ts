@@ -1,7 +1,18 @@
 import { expect, test } from 'vitest'
-import { propertiesIn } from '../../../collector/dashboard/web/pages/overview/properties.ts'
+import {
+  propertiesIn,
+  samplesIn,
+} from '../../../collector/dashboard/web/pages/overview/properties.ts'
 
 test('the properties of custom events are those of all sets, once, without names that no path contains', () => {
   const sets = ['{"plan":"pro","total":49}', null, '{"total":0,"a.b":1,"c,d":2,"e:f":3}', '{}']
   expect(propertiesIn(sets)).toEqual(['event_data.properties.plan', 'event_data.properties.total'])
+})
+
+test('samples of properties are their first different values, numbers first', () => {
+  const sets = ['{"plan":"pro","total":49,"cart":{}}', null, '{"total":"5.5","plan":"pro"}']
+  expect(samplesIn(sets)).toEqual([
+    ['total', ['49', '5.5']],
+    ['plan', ['pro']],
+  ])
 })

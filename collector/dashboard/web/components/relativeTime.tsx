@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks'
 import { startOf } from '../format.ts'
 import { exactTime, hasZone } from './time.ts'
 
@@ -21,9 +22,20 @@ function relativeTime(at: Date, now = Date.now()): string {
   return relative.format(Math.trunc(seconds / length), unit)
 }
 
-/** Shows how long ago a time was when rendered; the exact time on hover. */
+/** How often a text changes, by the age of its time; undefined for days. */
+const moveEveryMs = (ageMs: number): number | undefined =>
+  ageMs < 60_000 ? 1_000 : ageMs < 86_400_000 ? 30_000 : undefined
+
+/** Shows how long ago a time was, and moves on with it; the exact time on hover. */
 export function RelativeTime({ at }: { at: string }) {
   const date = new Date(at)
+  const [, move] = useState(0)
+  const everyMs = moveEveryMs(Date.now() - date.getTime())
+  useEffect(() => {
+    if (everyMs === undefined) return
+    const timer = setInterval(() => move((moves) => moves + 1), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
   return (
     <time dateTime={at} title={exactTime(at)}>
       {relativeTime(date)}

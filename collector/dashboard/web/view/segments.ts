@@ -4,9 +4,12 @@ import { type AnalyticsSegment, api } from '../api.ts'
 
 /** The segments of the last shown project. All parts of a page share one request. */
 const known = signal<{ projectId: string; segments: readonly AnalyticsSegment[] } | null>(null)
+/** The project whose segments were requested last. */
+let requested: string | undefined
 
 /** Loads a project's segments and updates all parts of the page. */
 export async function loadSegments(projectId: string): Promise<void> {
+  requested = projectId
   const { segments } = await api.listAnalyticsSegments({ project_id: projectId })
   known.value = { projectId, segments }
 }
@@ -15,8 +18,10 @@ export async function loadSegments(projectId: string): Promise<void> {
 export function useSegments(projectId: string | undefined): readonly AnalyticsSegment[] {
   useEffect(() => {
     // A page shows its figures without the names of segments, too.
-    if (projectId && known.peek()?.projectId !== projectId)
-      void loadSegments(projectId).catch(() => {})
+    if (projectId && requested !== projectId)
+      void loadSegments(projectId).catch(() => {
+        requested = undefined
+      })
   }, [projectId])
   return projectId && known.value?.projectId === projectId ? known.value.segments : []
 }

@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { currentSearch } from '../router.tsx'
 import { isShared } from '../shared.ts'
@@ -125,6 +126,9 @@ export function addFilter(filter: string): void {
   if (!filters.includes(filter)) changeView({ filters: [...filters, filter] })
 }
 
+/** How often the figures of the page were refreshed. A refresh moves the end of a current period to now. */
+export const refreshes = signal(0)
+
 /** Returns the view of the address, its API parameters, and the compared window. A hook. */
 export function useView(projectId: string): {
   view: View
@@ -149,7 +153,7 @@ export function useView(projectId: string): {
         ...(areBotsAsked && { include_bots: true }),
       },
     }
-  }, [search, projectId, zone.value])
+  }, [search, projectId, zone.value, refreshes.value])
 }
 
 /** Whether a filter names a field that only sessions have. On events, `source` has the two values here. */

@@ -9,6 +9,7 @@ import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { ConditionBuilder } from '../../view/conditionBuilder.tsx'
 import { eventName } from '../../view/conditionRow.tsx'
 import { daysOf, windowOf } from '../../view/periods.ts'
+import { properties, samplesIn } from '../overview/properties.ts'
 import {
   type GoalKind,
   goalFilter,
@@ -22,6 +23,8 @@ import {
 const typingMs = 400
 /** Most suggested pages, and names of events: those with the most visitors. */
 const suggestionsMax = 100
+/** Most properties that the hint names. */
+const arrivingShown = 5
 
 /** The field that some kinds of goals need. */
 const valueFields: Partial<Record<GoalKind, { label: string; hint: ComponentChildren }>> = {
@@ -57,6 +60,7 @@ export function GoalDialog({
       breakdowns[name]?.values.flatMap(({ value }) => value ?? []) ?? []
     return { page: valuesOf('page_path'), event: valuesOf(eventName) }
   })
+  const arriving = useArriving(window, hasFilter(kind, value) ? goalFilter(kind, value) : '')
   const hasValue = kind === 'event' || kind === 'condition' || goal?.value !== undefined
   return (
     <Dialog title={goal ? `Change ${goal.name}` : 'New goal'} close={close}>
@@ -121,7 +125,8 @@ export function GoalDialog({
             <TextField
               name="property"
               label="Revenue (optional)"
-              hint="The property of the event that contains the amount, such as total."
+              hint={<Arriving properties={arriving} />}
+              suggestions={arriving.map(([name]) => name)}
               maxLength={200}
               autocomplete="off"
             />
@@ -142,6 +147,56 @@ export function GoalDialog({
   )
 }
 
+/** Whether the fields of a kind are filled. */
+const hasFilter = (kind: GoalKind, value: string): boolean =>
+  value !== '' || kind === 'form' || kind === 'download'
+
+/** Returns a text a moment after the last key press. A hook. */
+function useTyped(text: string): string {
+  const [typed, setTyped] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setTyped(text), typingMs)
+    return () => clearTimeout(timer)
+  }, [text])
+  return typed
+}
+
+type Samples = ReturnType<typeof samplesIn>
+
+/** Reads the properties of recent events of a goal, with samples. A hook. */
+function useArriving(window: Parameters<typeof Preview>[0]['window'], filter: string): Samples {
+  const typed = useTyped(filter)
+  const found = useQueryOf(typed, async () => {
+    if (typed === '') return []
+    const { breakdowns } = await api.getAnalyticsBreakdown({
+      ...window,
+      filter: typed,
+      dimensions: properties,
+      limit: suggestionsMax,
+    })
+    return samplesIn(breakdowns[properties]!.values.map(({ value }) => value))
+  })
+  return found.isStale ? [] : (found.value ?? [])
+}
+
+/** Names the properties that arrive, so that nobody has to know them by heart. */
+function Arriving({ properties }: { properties: Samples }) {
+  const shown = properties.slice(0, arrivingShown)
+  return (
+    <>
+      The property of the event that contains the amount
+      {shown.length === 0 ? ', such as total.' : '. Recent events have '}
+      {shown.map(([name, samples], index) => (
+        <>
+          {index > 0 && ', '}
+          <code>{name}</code> ({samples.join(', ')})
+        </>
+      ))}
+      {shown.length > 0 && '.'}
+    </>
+  )
+}
+
 /** Shows the recent visitors of a goal, so that users notice a wrong goal before they save it. */
 function Preview({
   window,
@@ -152,12 +207,7 @@ function Preview({
   kind: GoalKind
   value: string
 }) {
-  const [filter, setFilter] = useState('')
-  const isComplete = value !== '' || kind === 'form' || kind === 'download'
-  useEffect(() => {
-    const timer = setTimeout(() => setFilter(isComplete ? goalFilter(kind, value) : ''), typingMs)
-    return () => clearTimeout(timer)
-  }, [isComplete, kind, value])
+  const filter = useTyped(hasFilter(kind, value) ? goalFilter(kind, value) : '')
   const reached = useQueryOf(filter, async () =>
     filter === ''
       ? null

@@ -22,6 +22,7 @@ import { textOf } from '../../view/filterText.ts'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { GoalDialog } from './goalDialog.tsx'
+import { MissingValues } from './missingValues.tsx'
 
 type Goal = Awaited<ReturnType<typeof api.getAnalyticsConversions>>['conversions'][number]
 
@@ -206,7 +207,7 @@ function GoalsTable({
 
 function GoalRow({
   projectId,
-  goal: { name, filter, visitors, rate, events, revenue },
+  goal,
   was,
   hasRevenue,
   edit,
@@ -218,11 +219,13 @@ function GoalRow({
   was: number | undefined
   hasRevenue: boolean
 }) {
+  const { name, filter, visitors, rate, events, revenue } = goal
   return (
     <tr>
       <th scope="row">
         <FilterButton filters={[filter]}>{name}</FilterButton>
         <span class="meta">{textOf(filter)}</span>
+        <MissingValues goal={goal} />
       </th>
       <td>
         <Drilldown projectId={projectId} page="visitors" filters={[filter]}>

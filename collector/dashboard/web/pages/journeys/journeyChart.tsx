@@ -94,7 +94,7 @@ const columns: Column<Step>[] = [
   {
     name: 'to',
     label: 'To',
-    value: ({ to_page, ends }) => (ends ? 'the session ends' : (to_page ?? other)),
+    value: ({ to_page, ends }) => (ends ? 'the journey ends' : (to_page ?? other)),
   },
   { name: 'step', label: 'Step', isNumber: true, value: ({ step }) => step },
   {

@@ -7,6 +7,7 @@ import { NoEvents } from '../../view/noEvents.tsx'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { JourneyChart } from './journeyChart.tsx'
+import { endOf, JourneyEnd } from './journeyEnd.tsx'
 
 const stepsDefault = '4'
 const stepsChoices = ['2', '3', stepsDefault, '6', '8', '10']
@@ -16,13 +17,17 @@ export function Journeys({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
   const params = useParams()
   const start = params.get('start') ?? undefined
+  const end = endOf(params)
   const asked = params.get('steps') ?? ''
   const steps = stepsChoices.includes(asked) ? asked : stepsDefault
-  const journeys = useQueryOf(JSON.stringify([query, start, steps]), () =>
-    api.getAnalyticsJourneys({ ...query, steps: Number(steps), pages: 6, start }),
+  const journeys = useQueryOf(JSON.stringify([query, start, end, steps]), () =>
+    api.getAnalyticsJourneys({ ...query, steps: Number(steps), pages: 6, start, ...end }),
   )
   return (
-    <Page title="Journeys" lead="Paths of sessions from page to page.">
+    <Page
+      title="Journeys"
+      lead="Paths of sessions from page to page. Choose an end to see what leads to it."
+    >
       <div class="wide">
         <ViewBar view={view} hasComparison={false}>
           <select
@@ -38,6 +43,7 @@ export function Journeys({ projectId }: { projectId: string }) {
               </option>
             ))}
           </select>
+          <JourneyEnd query={query} end={end} />
           {start !== undefined && (
             <button type="button" onClick={() => changeParams((params) => params.delete('start'))}>
               Start at any page, not at {start}
@@ -46,10 +52,12 @@ export function Journeys({ projectId }: { projectId: string }) {
         </ViewBar>
         <AsyncView query={journeys} lines={10}>
           {({ links }) =>
-            links.length === 0 ? (
+            links.length > 0 ? (
+              <JourneyChart links={links} isStale={journeys.isStale} />
+            ) : start === undefined && end === null ? (
               <NoEvents projectId={projectId} />
             ) : (
-              <JourneyChart links={links} isStale={journeys.isStale} />
+              <p class="empty">No session has such a journey in this period.</p>
             )
           }
         </AsyncView>

@@ -51,10 +51,13 @@ export function layOut(links: readonly Link[]): {
     nodeOf(step, from_page).out += sessions
     if (!ends) nodeOf(step + 1, to_page).in += sessions
   }
-  const columns = Math.max(...[...sessionsOf.values()].map(({ column }) => column))
+  const places = [...sessionsOf.values()].map(({ column }) => column)
+  // Journeys to an end may all be shorter than the most steps.
+  const first = Math.min(...places)
+  const columns = Math.max(...places) - first + 1
   const byColumn = Array.from({ length: columns }, (_, index) =>
     [...sessionsOf]
-      .filter(([, { column }]) => column === index + 1)
+      .filter(([, { column }]) => column === first + index)
       .map(([key, { label, in: arriving, out }]) => ({
         key,
         label,

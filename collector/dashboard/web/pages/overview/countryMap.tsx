@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { counted, countryName } from '../../format.ts'
 import { useQueryOf } from '../../useQuery.ts'
-import { addFilter, type ViewQuery } from '../../view/view.ts'
+import { addFilter, refreshes, type ViewQuery } from '../../view/view.ts'
 
 type World = typeof import('../../charts/drawWorld.ts')
 
@@ -35,11 +35,12 @@ export function CountryMap({ query }: { query: ViewQuery }) {
 }
 
 function Shapes({ world: { shapes, viewBox }, query }: { world: World; query: ViewQuery }) {
-  const { value } = useQueryOf(JSON.stringify(query), async () => {
+  const read = async () => {
     const asked = { ...query, dimensions: 'country', limit: countriesMax }
     const { values } = (await api.getAnalyticsBreakdown(asked)).breakdowns.country!
     return new Map(values.map(({ value, visitors }) => [value, visitors]))
-  })
+  }
+  const { value } = useQueryOf(JSON.stringify(query), read, refreshes.value)
   const most = Math.max(1, ...(value?.values() ?? []))
   return (
     <svg

@@ -4,6 +4,7 @@ import { type Interval, intervalFor, intervalsFor, nextOf } from '../../charts/b
 import { urlValue } from '../../urlState.ts'
 import { type QueryState, useQueryOf } from '../../useQuery.ts'
 import { type Days, type Window, wholeOf } from '../../view/periods.ts'
+import { refreshes } from '../../view/view.ts'
 import { zone } from '../../zone.ts'
 import type { PanelQuery } from './breakdown.ts'
 import { type Metric, metricOf } from './metrics.ts'
@@ -55,7 +56,7 @@ export function useSeries(
 ): QueryState<Asked> & { isStale: boolean } {
   const { include } = metricOf(metric)
   const more = { interval, include, ...(include === 'conversions' && goal ? { goal } : {}) }
-  return useQueryOf(JSON.stringify([query, compared, more]), async () => {
+  const read = async () => {
     const ask = async (window: Partial<Window>) =>
       (await api.getAnalyticsTimeseries({ ...query, ...window, ...more })).timeseries
     const [points, before] = await Promise.all([ask({}), compared && ask(compared)])
@@ -67,7 +68,8 @@ export function useSeries(
       starts: completed(interval, points, wholeOf(days, zone.value)),
       endMs: query.end_ms,
     }
-  })
+  }
+  return useQueryOf(JSON.stringify([query, compared, more]), read, refreshes.value)
 }
 
 /** The starts of known points, and of those to come until the end of the period. */

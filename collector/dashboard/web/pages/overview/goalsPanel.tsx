@@ -3,13 +3,14 @@ import { ActionsMenu } from '../../components/actionsMenu.tsx'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { CsvButton } from '../../components/csvButton.tsx'
 import { ShareBar } from '../../components/figureMarks.tsx'
-import { percent, wholeNumber } from '../../format.ts'
+import { moneyOf, percent, wholeNumber } from '../../format.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { Link } from '../../router.tsx'
 import { isShared } from '../../shared.ts'
 import type { QueryState } from '../../useQuery.ts'
 import { Drilldown } from '../../view/drilldown.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
+import { MissingValues } from '../goals/missingValues.tsx'
 
 export type Conversions = Awaited<ReturnType<typeof api.getAnalyticsConversions>>
 
@@ -30,8 +31,16 @@ export function GoalsPanel({
           <ActionsMenu of="Goals">
             <CsvButton
               name="goals"
-              head={['goal', 'visitors', 'events']}
-              rows={() => conversions.map(({ name, visitors, events }) => [name, visitors, events])}
+              head={['goal', 'visitors', 'events', 'revenue', 'currency']}
+              rows={() =>
+                conversions.map(({ name, visitors, events, revenue }) => [
+                  name,
+                  visitors,
+                  events,
+                  revenue?.value ?? null,
+                  revenue?.currency ?? null,
+                ])
+              }
             />
           </ActionsMenu>
         )}
@@ -54,33 +63,45 @@ function AddGoals({ projectId }: { projectId: string }) {
   return <Link href={pathTo('goals')}>Add goals</Link>
 }
 
-const Rows = ({
+function Rows({
   projectId,
   conversions,
-}: { projectId: string } & Pick<Conversions, 'conversions'>) => (
-  <table class="panel-rows">
-    <thead>
-      <tr>
-        <th scope="col">Goal</th>
-        <th scope="col">Visitors</th>
-        <th scope="col">Rate</th>
-      </tr>
-    </thead>
-    <tbody>
-      {conversions.map(({ name, filter, visitors, rate }) => (
-        <tr key={name}>
-          <th scope="row">
-            <ShareBar of={rate ?? 0} />
-            {isShared() ? name : <FilterButton filters={[filter]}>{name}</FilterButton>}
-          </th>
-          <td>
-            <Drilldown projectId={projectId} page="visitors" filters={[filter]}>
-              {wholeNumber(visitors)}
-            </Drilldown>
-          </td>
-          <td>{rate === null ? '–' : percent(rate)}</td>
+}: { projectId: string } & Pick<Conversions, 'conversions'>) {
+  const hasRevenue = conversions.some(({ revenue }) => revenue)
+  return (
+    <table class={hasRevenue ? 'panel-rows with-revenue' : 'panel-rows'}>
+      <thead>
+        <tr>
+          <th scope="col">Goal</th>
+          <th scope="col">Visitors</th>
+          <th scope="col">Rate</th>
+          {hasRevenue && <th scope="col">Revenue</th>}
         </tr>
-      ))}
-    </tbody>
-  </table>
-)
+      </thead>
+      <tbody>
+        {conversions.map((goal) => (
+          <tr key={goal.name}>
+            <th scope="row">
+              <ShareBar of={goal.rate ?? 0} />
+              {isShared() ? (
+                goal.name
+              ) : (
+                <FilterButton filters={[goal.filter]}>{goal.name}</FilterButton>
+              )}
+              <MissingValues goal={goal} />
+            </th>
+            <td>
+              <Drilldown projectId={projectId} page="visitors" filters={[goal.filter]}>
+                {wholeNumber(goal.visitors)}
+              </Drilldown>
+            </td>
+            <td>{goal.rate === null ? '–' : percent(goal.rate)}</td>
+            {hasRevenue && (
+              <td>{goal.revenue ? moneyOf(goal.revenue.value, goal.revenue.currency) : '–'}</td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

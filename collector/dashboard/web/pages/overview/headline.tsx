@@ -10,7 +10,7 @@ import { chosenInterval, type FigureSeries, seriesOf, useSeries } from './figure
 import { FigureTable } from './figureTable.tsx'
 import type { Figures } from './metrics.ts'
 import { ChartSkeleton } from './overviewSkeleton.tsx'
-import { shownMetrics, Tiles } from './tiles.tsx'
+import { type RevenueChange, shownMetrics, Tiles } from './tiles.tsx'
 
 const intervalNames = {
   minute: 'By minute',
@@ -28,6 +28,7 @@ export function Headline({
   goal,
   now,
   before,
+  revenue,
   annotations,
   children,
 }: {
@@ -38,6 +39,7 @@ export function Headline({
   goal: string | undefined
   now: Figures
   before: Figures | null
+  revenue: RevenueChange[]
   annotations: readonly AnalyticsAnnotation[] | undefined
   /** Shown below the chart. */
   children?: ComponentChildren
@@ -47,12 +49,21 @@ export function Headline({
   const asked = useSeries({ ...query, goal }, compared, view.days, interval, metric)
   const shown = useRef<{ asked: unknown; series: FigureSeries } | null>(null)
   const series = asked.value && seriesOf(asked.value, metric)
-  // The chart stays until the points of another metric have arrived.
-  if (series && (shown.current?.asked !== asked.value || shown.current?.series.metric !== metric))
-    shown.current = { asked: asked.value, series }
+  // The chart stays until the points of another metric have arrived, and if a refresh changes nothing.
+  if (series && (shown.current?.asked !== asked.value || shown.current?.series.metric !== metric)) {
+    const isSame = JSON.stringify(series) === JSON.stringify(shown.current?.series)
+    shown.current = { asked: asked.value, series: isSame ? shown.current!.series : series }
+  }
   return (
     <section class="card headline" aria-label="Figures of the period">
-      <Tiles now={now} before={before} goal={goal} metric={metric} choose={choose} />
+      <Tiles
+        now={now}
+        before={before}
+        revenue={revenue}
+        goal={goal}
+        metric={metric}
+        choose={choose}
+      />
       <div class="chart-tools">
         <select
           aria-label="Interval"

@@ -3,6 +3,8 @@ import type { Dimension } from './dimensions.ts'
 
 /** The version of the flags in their URLs, which the build sets. */
 declare const FLAGS_VERSION: string
+/** The name of the file with the icons of browsers and sources, which the build sets. */
+declare const VALUE_ICONS: string
 
 /** The browsers that have an icon of their own. */
 const browsers = ['brave', 'chrome', 'firefox', 'opera', 'safari', 'vivaldi']
@@ -54,13 +56,19 @@ const mails = ['newsletter', 'outlook', 'yahoo-mail', 'gmx', 'web.de', 'yandex-m
 export function Icon({ dimension, value }: { dimension: Dimension; value: string }) {
   const name = iconOf(dimension, value)
   if (!name) return null
+  if (dimension !== 'country')
+    return (
+      <svg class="icon" width="16" height="16" aria-hidden="true">
+        <use href={`/dashboard/assets/${VALUE_ICONS}#${name}`} />
+      </svg>
+    )
   return (
     <img
       class="icon"
       src={`/dashboard/assets/${name}-${FLAGS_VERSION}.svg`}
       alt=""
-      width={dimension === 'country' ? 20 : 16}
-      height={dimension === 'country' ? 14 : 16}
+      width={20}
+      height={14}
       loading="lazy"
       onError={({ currentTarget }) => {
         currentTarget.hidden = true

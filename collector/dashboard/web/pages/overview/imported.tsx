@@ -4,7 +4,7 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { ShareBar } from '../../components/figureMarks.tsx'
 import { wholeNumber } from '../../format.ts'
 import { useQueryOf } from '../../useQuery.ts'
-import type { View, ViewQuery } from '../../view/view.ts'
+import { refreshes, type View, type ViewQuery } from '../../view/view.ts'
 import { FigureChart } from './figureChart.tsx'
 import { chosenInterval, type FigureSeries } from './figureSeries.ts'
 import { FigureTable } from './figureTable.tsx'
@@ -29,7 +29,7 @@ export function Imported({
   const { source, first_day, last_day, visitors, page_views, sessions } = totals
   const chosen = chosenInterval(view.days).interval
   const interval = chosen === 'minute' || chosen === 'hour' ? 'day' : chosen
-  const found = useQueryOf(JSON.stringify([query, interval]), async () => {
+  const read = async () => {
     const dimensions = Object.keys(panels).join(',')
     const [{ imported }, { breakdowns }] = await Promise.all([
       api.getAnalyticsTimeseries({ ...query, interval }),
@@ -45,7 +45,8 @@ export function Imported({
       unfinished: undefined,
     }
     return { series, breakdowns }
-  })
+  }
+  const found = useQueryOf(JSON.stringify([query, interval]), read, refreshes.value)
   return (
     <section class="card headline" aria-label="Imported figures">
       <header class="panel-header">

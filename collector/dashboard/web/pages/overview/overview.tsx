@@ -4,9 +4,10 @@ import { Page } from '../../components/page.tsx'
 import { isShared } from '../../shared.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
-import { useView } from '../../view/view.ts'
+import { refreshes, useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { Annotations, readAnnotations } from './annotations.tsx'
+import { AsOf } from './asOf.tsx'
 import { CompaniesPanel } from './companiesPanel.tsx'
 import { chosenGoal, GoalChoice } from './goalChoice.tsx'
 import { type Conversions, GoalsPanel } from './goalsPanel.tsx'
@@ -15,6 +16,8 @@ import { Imported } from './imported.tsx'
 import { Live } from './live.tsx'
 import { OverviewSkeleton } from './overviewSkeleton.tsx'
 import { Panels } from './panels.tsx'
+import { revenueOf } from './revenue.ts'
+import type { RevenueChange } from './tiles.tsx'
 
 /** Figures of a project's sites, a chart of them, and their breakdown. */
 export function Overview({
@@ -29,10 +32,12 @@ export function Overview({
   /** Whether the reader may see the goals. */
   hasGoals?: boolean
 }) {
-  const { view, query, compared } = useView(projectId)
-  const { figures, conversions } = useFigures(query, compared, hasGoals)
+  const shown = useView(projectId)
+  const { view, query, compared } = shown
+  const { figures, conversions } = useFigures(shown, hasGoals)
   const goal = isShared() ? undefined : chosenGoal()
   const annotations = useQuery(isShared() ? async () => [] : readAnnotations(projectId))
+  const areGoalsSettled = conversions.value !== undefined || conversions.error !== undefined
   const bots = figures.value?.bots
   const isEmpty =
     figures.value?.overview.events === 0 &&
@@ -44,13 +49,22 @@ export function Overview({
     <Page
       title={title}
       lead={lead}
-      actions={<Live projectId={projectId} include_bots={query.include_bots} />}
+      actions={
+        <>
+          <Live projectId={projectId} include_bots={query.include_bots} />
+          <AsOf at={figures.value?.asOf} view={view} />
+        </>
+      }
     >
       <div class="wide">
         <ViewBar view={view} bots={bots?.visitors ?? null}>
           {!isShared() && <GoalChoice goals={conversions.value?.conversions ?? []} />}
         </ViewBar>
-        <AsyncView query={figures} skeleton={<OverviewSkeleton />}>
+        <AsyncView
+          // Both at once, so that no tile appears later and moves the others.
+          query={{ ...figures, value: areGoalsSettled ? figures.value : undefined }}
+          skeleton={<OverviewSkeleton />}
+        >
           {({ overview, before, imported }) =>
             isEmpty && isShared() ? (
               <p class="empty">No events in this period.</p>
@@ -72,6 +86,7 @@ export function Overview({
                       ? { ...before, converted: convertedOf(conversions.value?.before, goal) }
                       : null
                   }
+                  revenue={revenueChanges(conversions.value, goal)}
                   annotations={annotations.value}
                 >
                   {!isShared() && (
@@ -95,34 +110,53 @@ export function Overview({
 type View = ReturnType<typeof useView>
 
 /** The figures of a view, with those of the previous period. A hook. */
-function useFigures(query: View['query'], compared: View['compared'], hasGoals: boolean) {
+function useFigures({ view: { comparison }, query, compared }: View, hasGoals: boolean) {
   const key = JSON.stringify([query, compared])
-  const figures = useQueryOf(key, async () => {
-    const [now, before] = await Promise.all([
-      api.getAnalyticsOverview(query),
-      compared && api.getAnalyticsOverview({ ...query, ...compared }),
+  // The previous period comes with the same request, other ones need their own.
+  const isPrevious = comparison === 'previous'
+  const compare = isPrevious ? 'previous' : undefined
+  const others = isPrevious ? null : compared
+  const readFigures = async () => {
+    const asOf = Date.now()
+    const [{ overview, bots, imported, previous }, other] = await Promise.all([
+      api.getAnalyticsOverview({ ...query, compare }),
+      others && api.getAnalyticsOverview({ ...query, ...others }),
     ])
-    const { overview, bots, imported } = now
-    return { overview, bots, imported, before: before?.overview }
-  })
-  // Goals that counts of days do not tell take longer than all else.
-  const conversions = useQueryOf(key, async () => {
+    return { overview, bots, imported, before: other?.overview ?? previous, asOf }
+  }
+  const readConversions = async () => {
     if (!hasGoals) return null
-    const [now, before] = await Promise.all([
-      api.getAnalyticsConversions(query),
-      compared && api.getAnalyticsConversions({ ...query, ...compared }),
+    const [now, other] = await Promise.all([
+      api.getAnalyticsConversions({ ...query, compare }),
+      others && api.getAnalyticsConversions({ ...query, ...others }),
     ])
-    return { ...now, before }
-  })
+    return { ...now, before: other ?? now.previous }
+  }
+  const figures = useQueryOf(key, readFigures, refreshes.value)
+  const conversions = useQueryOf(key, readConversions, refreshes.value)
   return { figures, conversions }
 }
 
+type Found = Pick<Conversions, 'conversions' | 'converted'>
+
 /** Number of visitors who reach the goal, or any goal without one; null until it is loaded, and without goals. */
-const convertedOf = (
-  found: Pick<Conversions, 'conversions' | 'converted'> | null | undefined,
-  goal: string | undefined,
-): number | null => {
+const convertedOf = (found: Found | null | undefined, goal: string | undefined): number | null => {
   if (!found || found.conversions.length === 0) return null
   if (goal === undefined) return found.converted.visitors
   return found.conversions.find(({ name }) => name === goal)?.visitors ?? null
+}
+
+/** The revenue of the goal, or of all goals without one, by currency. */
+function revenueChanges(
+  found: (Found & { before: Found | null }) | null | undefined,
+  goal: string | undefined,
+): RevenueChange[] {
+  if (!found) return []
+  const sums = ({ conversions }: Found) =>
+    revenueOf(conversions.filter(({ name }) => goal === undefined || name === goal))
+  const before = found.before && sums(found.before)
+  return sums(found).map((revenue) => ({
+    ...revenue,
+    before: before && (before.find(({ currency }) => currency === revenue.currency)?.value ?? 0),
+  }))
 }

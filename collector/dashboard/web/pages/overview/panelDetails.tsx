@@ -5,6 +5,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { wholeNumber } from '../../format.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import type { Window } from '../../view/periods.ts'
+import { refreshes } from '../../view/view.ts'
 import { type PanelQuery, readBreakdowns, type Values, valuesMax } from './breakdown.ts'
 import { type Dimension, headOf, type Property } from './dimensions.ts'
 import { columnsOf, type PanelRow } from './panelColumns.tsx'
@@ -61,8 +62,10 @@ export function PanelDetails({
 }) {
   const [property, choose] = useState<Property | undefined>(undefined)
   const dimension = property ?? of
-  const found = useQueryOf(JSON.stringify([query, compared, dimension]), () =>
-    readFound(query, compared, dimension),
+  const found = useQueryOf(
+    JSON.stringify([query, compared, dimension]),
+    () => readFound(query, compared, dimension),
+    refreshes.value,
   )
   return (
     <Dialog title={`Details of ${title.toLowerCase()}`} close={close} class="wide-dialog">

@@ -6,7 +6,7 @@ import { isShared } from '../../shared.ts'
 import { setUrl, urlChoice, urlValue } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import type { Window } from '../../view/periods.ts'
-import type { ViewQuery } from '../../view/view.ts'
+import { refreshes, type ViewQuery } from '../../view/view.ts'
 import { readBreakdowns, type Values } from './breakdown.ts'
 import { CountryMap } from './countryMap.tsx'
 import { type Dimension, dimensionOf } from './dimensions.ts'
@@ -57,12 +57,15 @@ export function Panels({
   children: ComponentChildren
 }) {
   // One request for the default dimensions of all panels.
-  const first = useQueryOf(JSON.stringify([query, goal]), () =>
-    readBreakdowns(
-      { ...query, goal },
-      panels.map(({ dimensions: [first] }) => first!),
-      limit,
-    ),
+  const first = useQueryOf(
+    JSON.stringify([query, goal]),
+    () =>
+      readBreakdowns(
+        { ...query, goal },
+        panels.map(({ dimensions: [first] }) => first!),
+        limit,
+      ),
+    refreshes.value,
   )
   return (
     <AsyncView query={first} skeleton={<PanelsSkeleton />}>
@@ -108,13 +111,15 @@ function Panel({
 }) {
   const [shown, choose] = urlChoice(parameterOf(title), choices)
   const isFirst = shown === choices[0]
-  const other = useQueryOf(JSON.stringify([query, goal, isFirst ? null : shown]), async () => {
+  const readOther = async () => {
     if (isFirst) return null
     return {
       of: shown,
       values: (await readBreakdowns({ ...query, goal }, [shown], limit)).get(shown)!,
     }
-  })
+  }
+  const key = JSON.stringify([query, goal, isFirst ? null : shown])
+  const other = useQueryOf(key, readOther, refreshes.value)
   // An earlier response may belong to another dimension.
   const found = isFirst ? first : other.value?.of === shown ? other.value.values : undefined
   return (

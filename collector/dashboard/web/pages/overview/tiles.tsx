@@ -1,7 +1,8 @@
 import { Change } from '../../components/figureMarks.tsx'
-import { changeOf } from '../../format.ts'
+import { changeOf, moneyOf, roundMoney } from '../../format.ts'
 import { isShared } from '../../shared.ts'
 import { type Figures, type Metric, metricOf, metrics } from './metrics.ts'
+import type { Revenue } from './revenue.ts'
 
 const orNone = (value: number | null, format: (value: number) => string): string =>
   value === null ? '–' : format(value)
@@ -14,12 +15,14 @@ export const shownMetrics = (): Metric[] =>
 export function Tiles({
   now,
   before,
+  revenue,
   goal,
   metric: shown,
   choose,
 }: {
   now: Figures
   before: Figures | null
+  revenue: RevenueChange[]
   /** The name of the goal that alone counts as a conversion. */
   goal: string | undefined
   metric: Metric
@@ -28,7 +31,7 @@ export function Tiles({
   return (
     <ul class="tiles">
       {shownMetrics().map((metric) => {
-        const { name, of, format, title: usual } = metricOf(metric)
+        const { name, of, format, title: usual, isBad } = metricOf(metric)
         const title = metric === 'conversions' && goal ? `Visitors who reach ${goal}` : usual
         return (
           <li key={metric}>
@@ -41,29 +44,55 @@ export function Tiles({
             >
               <span class="tile-name">{name}</span>
               <span class="tile-value number">{orNone(now[of], format)}</span>
-              {before && <TileChange metric={metric} now={now[of]} before={before[of]} />}
+              {before && (
+                <TileChange
+                  now={now[of]}
+                  before={before[of]}
+                  was={orNone(before[of], format)}
+                  isBad={isBad}
+                />
+              )}
             </button>
           </li>
         )
       })}
+      {revenue.map(({ currency, value, before }) => (
+        <li key={currency}>
+          <div
+            class="tile"
+            title={`${goal ? `Values of ${goal}` : 'Values of all goals'}: ${moneyOf(value, currency)}`}
+          >
+            <span class="tile-name">Revenue</span>
+            <span class="tile-value number">{roundMoney(value, currency)}</span>
+            {before !== null && (
+              <TileChange now={value} before={before} was={moneyOf(before, currency)} />
+            )}
+          </div>
+        </li>
+      ))}
     </ul>
   )
 }
 
+/** The revenue in a currency, and that of the compared period; null without a comparison. */
+export type RevenueChange = Revenue & { before: number | null }
+
 function TileChange({
-  metric,
   now,
   before,
+  was,
+  isBad,
 }: {
-  metric: Metric
   now: number | null
   before: number | null
+  /** `before` as text. */
+  was: string
+  isBad?: boolean | undefined
 }) {
-  const was = orNone(before, metricOf(metric).format)
   if (changeOf(now, before) === null) return <span class="tile-change">before: {was}</span>
   return (
     <span class="tile-change number" title={`Before: ${was}`}>
-      <Change now={now} before={before} isBad={metricOf(metric).isBad} />
+      <Change now={now} before={before} isBad={isBad} />
       <span class="visually-hidden"> compared with {was}</span>
     </span>
   )

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { type Activity, api, type Pixel } from '../../api.ts'
 import { Section } from '../../components/page.tsx'
 import { RelativeTime } from '../../components/relativeTime.tsx'
-import { counted } from '../../format.ts'
+import { counted, wholeNumber } from '../../format.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { Link } from '../../router.tsx'
 import { faultText } from '../../view/faultText.ts'
@@ -42,9 +42,11 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
           )}
           {activity?.first_event_at && activity.last_event_at && (
             <p class="meta">
-              {counted(activity.events_last_24h, 'event')} in the last 24 hours, the last one{' '}
-              <RelativeTime at={activity.last_event_at} />. The first came{' '}
+              {counted(activity.events_last_24h, 'event')} in the last 24 hours
+              {activity.bots_last_24h > 0 && `, ${wholeNumber(activity.bots_last_24h)} from bots`},
+              the last one <RelativeTime at={activity.last_event_at} />. The first came{' '}
               <RelativeTime at={activity.first_event_at} />.
+              {activity.bots_last_24h > 0 && ' Figures do not count bots.'}
             </p>
           )}
           {isAway && <p class="meta">The service does not answer. Trying again.</p>}
