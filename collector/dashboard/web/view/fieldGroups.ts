@@ -6,27 +6,8 @@ interface Field {
   group: string
 }
 
-/** Fields of conditions by what they describe, the most used ones first. Fields that are not named here follow. */
-const names: Readonly<Record<string, readonly string[]>> = {
-  Page: ['page_path', 'entry_page', 'exit_page', 'is_entry', 'page_host', 'page_url'],
-  Source: [
-    'channel',
-    'referrer_host',
-    'utm_source',
-    'utm_medium',
-    'utm_campaign',
-    'utm_term',
-    'utm_content',
-    'referrer_url',
-    'campaign_id',
-  ],
-  Device: ['device_type', 'browser', 'os', 'language'],
-  Place: ['country', 'region', 'city'],
-  Event: ['event_type'],
-  Visitor: ['resolved', 'cookie_id', 'client_ip', 'is_bot', 'bot_reason'],
-}
-
-const groupsOfApi: Readonly<Record<string, string>> = {
+/** Groups by the API's group of their fields. Groups of identity data keep their name. */
+const groups: Readonly<Record<string, string>> = {
   page: 'Page',
   session: 'Source',
   marketing: 'Source',
@@ -36,14 +17,21 @@ const groupsOfApi: Readonly<Record<string, string>> = {
   identity: 'Visitor',
   pte: 'Visitor',
 }
-
+const elsewhere: Readonly<Record<string, string>> = {
+  entry_page: 'Page',
+  exit_page: 'Page',
+  referrer_url: 'Source',
+  campaign_id: 'Source',
+  resolved: 'Visitor',
+  cookie_id: 'Visitor',
+  is_bot: 'Visitor',
+  bot_reason: 'Visitor',
+}
+const order = [...new Set(Object.values(groups))]
+/** The fields that people use most; they lead their groups. */
+const first = ['page_path', 'channel', 'referrer_host', 'device_type', 'event_type', 'resolved']
 /** Fields without a use in a condition: the same time twice, the project itself, and the complete payload. */
-const unused: ReadonlySet<string> = new Set(['ts_millis', 'project_id', 'event_data'])
-
-const groupOf = ({ name, group }: Field): string =>
-  Object.keys(names).find((label) => names[label]!.includes(name)) ??
-  groupsOfApi[group] ??
-  words(group)
+const unused = ['ts_millis', 'project_id', 'event_data']
 
 /**
  * Returns the fields to choose from, by group: Page, Source, Device, Place, Event, Visitor, and then the groups of
@@ -53,13 +41,12 @@ export function groupedFields(
   fields: readonly Field[],
   chosen: string,
 ): ReadonlyMap<string, readonly string[]> {
-  const offered = fields.filter(({ name }) => !unused.has(name) || name === chosen)
-  const labels = new Set([...Object.keys(names), ...offered.map(groupOf)])
-  return new Map(
-    [...labels].map((label) => {
-      const inGroup = offered.filter((field) => groupOf(field) === label).map(({ name }) => name)
-      const first = (names[label] ?? []).filter((name) => inGroup.includes(name))
-      return [label, [...new Set([...first, ...inGroup])]]
-    }),
-  )
+  const found = new Map<string, string[]>(order.map((label) => [label, []]))
+  for (const { name, group } of fields) {
+    if (unused.includes(name) && name !== chosen) continue
+    const label = elsewhere[name] ?? groups[group] ?? words(group)
+    const names = found.get(label) ?? []
+    found.set(label, first.includes(name) ? [name, ...names] : [...names, name])
+  }
+  return found
 }
