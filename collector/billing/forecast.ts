@@ -18,7 +18,7 @@ interface Forecast {
 /**
  * Forecasts the cost of a month, if each remaining day costs the average of the last week. Formula: spent
  * before today + max(today so far, average) + average × days after today. In micros, rounded. The average begins with the
- * first charge: a week with charges on two days is not a seventh of them, and a first day is extrapolated.
+ * first charge, and a first day is extrapolated.
  */
 export function forecastOf(
   days: readonly { date: string; amount_micros: number }[],

@@ -99,7 +99,7 @@ export function Files({ audience }: { audience: Audience }) {
   )
 }
 
-/** The links to the files, and what was charged for them. */
+/** The links to the files, and their charge. */
 function Ready({ download: { files, meta } }: { download: Download }) {
   return (
     <>

@@ -6,7 +6,7 @@ export type Sent = Pick<
   'project_id' | 'audience_id' | 'list_id' | 'integration_id' | 'output_format' | 'mapping'
 >
 
-/** What a run of an export would send: its meter, the number of records, and masked ones. */
+/** The records that a run of an export would send: their meter, their number, and masked ones. */
 export interface ExportSource {
   meter: string
   /** Null if it is known only after the run. */
