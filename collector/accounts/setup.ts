@@ -2,9 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { snippet } from '../../pixel/stub.mjs'
 import { normalizedEmail } from '../platform/normalizedEmail.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
+import { timeZoneOrUtc } from '../platform/timeZone.ts'
 import { newApiCredentials, storeApiKey } from './keys/apiKeys.ts'
 import { storeMember } from './members/newMember.ts'
 import { linkMinutes, newPasswordResetLink } from './sessions/passwordReset.ts'
+
+/** The time zone of the machine, in which its owner probably reads days. */
+const machineZone = (): string =>
+  timeZoneOrUtc(Intl.DateTimeFormat().resolvedOptions().timeZone).name
 
 /** Request for the first organization of a service. */
 export interface SetupRequest {
@@ -72,11 +77,10 @@ export async function setUp(
       values: [organizationId, project],
     },
     (id) =>
-      client.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
-        id,
-        organizationId,
-        project,
-      ]),
+      client.query(
+        'INSERT INTO projects (project_id, organization_id, name, time_zone) VALUES ($1, $2, $3, $4)',
+        [id, organizationId, project, machineZone()],
+      ),
   )
   const pixelId = await ensure(
     'Pixel',

@@ -2,10 +2,10 @@ import type { Postgres } from '../platform/postgres/pool.ts'
 import { readDailyUsage } from './usageQuery.ts'
 
 const dayMs = 86_400_000
-/**
- * Complete days before today that determine the average: a week, so that each day of the week counts once.
- */
+/** Complete days before today that determine the average: a week, so that each day of the week counts once. */
 const daysLooked = 7
+/** Least part of a day that determines the average of a first day, so that a first minute is not taken for all. */
+const firstPartMin = 1 / 24
 
 interface Forecast {
   /** YYYY-MM, UTC. */
@@ -17,7 +17,8 @@ interface Forecast {
 
 /**
  * Forecasts the cost of a month, if each remaining day costs the average of the last week. Formula: spent
- * before today + max(today so far, average) + average × days after today. In micros, rounded.
+ * before today + max(today so far, average) + average × days after today. In micros, rounded. The average begins with the
+ * first charge, and a first day is extrapolated.
  */
 export function forecastOf(
   days: readonly { date: string; amount_micros: number }[],
@@ -30,7 +31,7 @@ export function forecastOf(
       .filter(({ date }) => date >= first && date <= last)
       .reduce((sum, { amount_micros }) => sum + amount_micros, 0)
   const yesterday = dayOf(nowMs - dayMs)
-  const average = sumFrom(dayOf(nowMs - daysLooked * dayMs), yesterday) / daysLooked
+  const average = averageDay(days, nowMs)
   const before = sumFrom(`${month}-01`, yesterday)
   const soFar = sumFrom(today, today)
   const [year, monthNumber, day] = today.split('-').map(Number) as [number, number, number]
@@ -41,6 +42,27 @@ export function forecastOf(
     daily_average_micros: Math.round(average),
     forecast_micros: Math.round(before + Math.max(soFar, average) + average * daysLeft),
   }
+}
+
+/** The average cost of a day: of the complete days since the first charge of the last week, otherwise of today. */
+function averageDay(
+  days: readonly { date: string; amount_micros: number }[],
+  nowMs: number,
+): number {
+  const todayMs = nowMs - (nowMs % dayMs)
+  const [today, weekStart] = [dayOf(nowMs), dayOf(nowMs - daysLooked * dayMs)]
+  const charged = days.filter(({ amount_micros }) => amount_micros > 0)
+  const ofWeek = charged.filter(({ date }) => date >= weekStart && date < today)
+  const sum = (some: typeof charged) =>
+    some.reduce((all, { amount_micros }) => all + amount_micros, 0)
+  if (ofWeek.length > 0) {
+    // Charges before the week tell that its first days without a charge were cheap, not that they were before the first.
+    const isOlder = charged.some(({ date }) => date < weekStart)
+    const first = Math.min(...ofWeek.map(({ date }) => Date.parse(date)))
+    return sum(ofWeek) / (isOlder ? daysLooked : (todayMs - first) / dayMs)
+  }
+  const isFirst = charged.every(({ date }) => date === today)
+  return isFirst ? sum(charged) / Math.max((nowMs - todayMs) / dayMs, firstPartMin) : 0
 }
 
 /** The forecast of this month, of an organization or one project of it. */

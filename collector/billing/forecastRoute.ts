@@ -24,7 +24,7 @@ export const forecastRoute =
           summary: 'Get the forecast of this month’s cost',
           description:
             `${usageOf} The forecast adds the cost until yesterday, the cost of today, and an average day for each day that ` +
-            'is left. Today counts with at least the cost of an average day. The average is that of the last seven days.',
+            'is left. Today counts with at least the cost of an average day. The average is that of the last seven days, or of the days since the first charge. On the first day, it is the cost so far for a complete day.',
           querystring: strictObject({ project_id: Type.Optional(Id) }),
           response: {
             200: Type.Object({
@@ -32,7 +32,9 @@ export const forecastRoute =
               month: Type.String({ description: 'YYYY-MM, UTC.' }),
               currency: Currency,
               spent_micros: Micros('Cost of the month so far.'),
-              daily_average_micros: Micros('Average cost a day, over the seven days before today.'),
+              daily_average_micros: Micros(
+                'Average cost a day, over the seven days before today, or since the first charge.',
+              ),
               forecast_micros: Micros('Forecast cost of the complete month.'),
               budget_micros: Nullable(Micros('Budget of the month. Null without a budget.')),
             }),

@@ -47,6 +47,16 @@ test('an archive needs a bucket; it is created with its price in view, paused, c
   // A time in the future is not possible either, so the first hour is a day ago.
   const before = new Date(Date.now() - 86_400_000).toISOString().slice(0, 13)
   await page.getByLabel('First hour').fill(`${before}:00`)
+  // The events that it copies at once have a price before the archive exists.
+  const { total } = await (
+    await fetch(
+      at(`/api/v3/events/web_event/counts?project_id=${project_id}&start_time=${before}:00:00Z`),
+      { headers },
+    )
+  ).json()
+  await page
+    .getByText(new RegExp(`^${total.toLocaleString('en')} events? since then: .*meter Events`))
+    .waitFor()
   await button(page, 'Create archive').click()
   await page.getByRole('button', { name: 'Data lake' }).waitFor()
   await expectAccessible(page, 'archives')
@@ -60,6 +70,7 @@ test('an archive needs a bucket; it is created with its price in view, paused, c
   expect(await archives()).toMatchObject([{ active: false }])
   await page.getByRole('button', { name: 'Data lake' }).click()
   await page.getByText('It then also copies, and charges, the hours of its pause.').waitFor()
+  await page.getByText(/^[\d,]+ events? since then: .*meter Events/).waitFor()
   await button(page, 'Continue archive').click()
   await page.getByRole('cell', { name: 'Off', exact: true }).waitFor({ state: 'detached' })
   expect(await archives()).toMatchObject([{ active: true, daily_records_max: 10_000_000 }])

@@ -57,6 +57,9 @@ describe('a password', () => {
     await requireGood(page, 'reset-password')
     await page.getByLabel('New password').fill('a password of her own')
     await button(page, 'Set password').click()
+    // She is signed in at once, and the password is the new one.
+    await entered(page)
+    await button(page, 'Sign out').click()
     await heading(page, 'Sign in').waitFor()
     await page.getByLabel('E-mail', { exact: true }).fill('olga@second.example')
     await page.getByLabel('Password', { exact: true }).fill('a password of her own')

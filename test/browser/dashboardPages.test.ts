@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import {
   expectAccessible,
   focused,
+  heading,
+  keepScreenshots,
   sticksOut,
   tabTrouble,
   useDashboard,
@@ -110,6 +112,67 @@ test('the keyboard alone: Tab reaches all there is to do on a page, and is seen 
   }
   await page.context().close()
 }, 600_000)
+
+test('Activate is folded until a project uses it; a long name ends in an ellipsis', async () => {
+  const { organization_id, api_key, api_secret } = dashboard.service.demo
+  const post = async (path: string, body: object) => {
+    const answer = await fetch(at(path), {
+      method: 'POST',
+      headers: {
+        'x-api-key': api_key,
+        'x-api-secret': api_secret,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    })
+    expect(answer.status, await answer.clone().text()).toBeLessThan(300)
+    return answer.json()
+  }
+  const name = `Shop${'-with-a-long-name'.repeat(8)}`
+  const { project } = await post('/api/v1/project/create', { name })
+  expect(project.uses_activation).toBe(false)
+  const { project_id } = project
+  const page = await open()
+  await signIn(page)
+  const goals = () => show(page, `/${organization_id}/projects/${project_id}/goals`, 'Goals')
+  await goals()
+  const nav = page.getByRole('navigation', { name: 'Project' })
+  await nav.getByRole('link', { name: 'Journeys' }).waitFor()
+  const audiences = nav.getByRole('link', { name: 'Audiences' })
+  expect(await audiences.isVisible()).toBe(false)
+  await nav.locator('summary', { hasText: 'Activate' }).click()
+  await audiences.click()
+  await heading(page, 'Audiences').waitFor()
+  // The page stays in sight where the address leads to it.
+  await page.reload()
+  await audiences.waitFor()
+  await goals()
+  expect(await audiences.isVisible()).toBe(false)
+  await post('/api/v1/lists', {
+    project_id,
+    name: 'Customers',
+    kind: 'emails',
+    items: ['ada@acme.example'],
+  })
+  await goals()
+  await audiences.waitFor()
+  expect(await nav.locator('summary', { hasText: 'Activate' }).count()).toBe(0)
+
+  expect(await page.locator('.nav-title').getAttribute('title')).toBe(name)
+  expect(
+    await page.locator('.nav-title').evaluate((element) => getComputedStyle(element).textOverflow),
+  ).toBe('ellipsis')
+  await keepScreenshots(page, 'long-name')
+  const cut = () =>
+    page.evaluate(`[...document.querySelectorAll('.brand-project, h1, .rows .name')]
+      .filter((element) => element.scrollWidth > element.clientWidth + 1)
+      .map((element) => [element.className || element.localName, getComputedStyle(element).textOverflow])`)
+  await page.setViewportSize({ width: 390, height: 844 })
+  expect(await cut()).toEqual([['brand-project', 'ellipsis']])
+  await show(page, `/${organization_id}/projects`, 'Projects')
+  expect(await sticksOut(page)).toEqual([])
+  await page.context().close()
+})
 
 describe('what is served', () => {
   test('every page is the same shell, under a policy that lets nothing inline or foreign run', async () => {

@@ -65,6 +65,11 @@ test('an invited member chooses a password and sees only their project, without 
   await button(owner, 'Invite').click()
   const email = `${randomUUID()}@example.com`
   await owner.getByLabel('E-mail', { exact: true }).fill(email)
+  // The only project is chosen; without one the member would see nothing.
+  expect(await owner.getByLabel('Demo shop').inputValue()).toBe('member')
+  await owner.getByLabel('Demo shop').selectOption('')
+  await owner.getByText('Without one, the member sees nothing.').waitFor()
+  await button(owner, 'Invite without a project').waitFor()
   await owner.getByLabel('Demo shop').selectOption('member')
   await button(owner, 'Create invitation').click()
   await button(owner, 'Copy the invitation link').click()

@@ -40,6 +40,17 @@ const check = async (name: string) => {
 const rows = (caption: string) =>
   page.getByRole('table', { name: caption, exact: true }).locator('tbody tr')
 
+/** Records that were charged this month on the meter of audiences. */
+const chargedRecords = async (): Promise<number> => {
+  const answer = await ask(dashboard.service, '/api/v1/billing/usage/by-meter')
+  const { meters } = await answer.json()
+  return meters.find(({ meter }: { meter: string }) => meter === 'audience')?.records ?? 0
+}
+/** Texts of tables that are wider than their cell. */
+const cutOff = (): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('table.data td')]
+    .filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.innerText)`)
+
 beforeAll(async () => {
   receiver = await startReceiver()
   page = await open()
@@ -59,6 +70,7 @@ test('a list: lines that are pasted are counted, and each that is refused is tol
   await page.locator('.badge', { hasText: 'completed' }).waitFor()
   await expect.poll(() => rows('Rejected lines').count()).toBe(1)
   expect(await rows('Imports').first().innerText()).toMatch(/3\s+0\s+1\s+1\s+1/)
+  await page.getByText('0% matched: Footfall knows 0 of 1 new row. Importing is free.').waitFor()
   await check('list')
 })
 
@@ -86,6 +98,20 @@ test('an audience: a template is estimated and priced before it is saved, then b
   await page.getByRole('heading', { name: 'Checkout visitors', level: 1 }).waitFor()
   await page.locator('table.data .badge', { hasText: 'completed' }).waitFor({ timeout: 150_000 })
   await check('audience')
+  // Files are charged, so their rows and price come before they are created.
+  await button(page, 'Create files…').click()
+  const question = page.getByRole('dialog', { name: 'Create files of “Checkout visitors”?' })
+  await question.getByText(/^The CSV files have [\d,]+ rows\.$/).waitFor()
+  await question.getByText(/[\d,]+ records on the meter Audience: /).waitFor()
+  await check('create-files')
+  await button(page, 'Cancel').click()
+  expect(await chargedRecords()).toBe(0)
+  await button(page, 'Create files…').click()
+  await button(page, 'Create files').click()
+  await page
+    .getByText(/^([\d,]+) rows\. \1 records charged on the meter Audience\.$/)
+    .waitFor({ timeout: 60_000 })
+  expect(await chargedRecords()).toBeGreaterThan(0)
   await show(inProject('audiences'), 'Audiences')
   await page.getByRole('button', { name: 'Checkout visitors' }).waitFor()
   await check('audiences')
@@ -125,19 +151,40 @@ test('an integration is checked, an export sends to it, and its run says what be
     .getByText(/[\d,]+ records on the meter Audience: /)
     .waitFor()
   await check('run')
-  receiver.on('/export', (response) => response.writeHead(410).end())
+  // A destination that limits requests lets the run wait.
+  receiver.on('/export', (response) => response.writeHead(429, { 'retry-after': '3600' }).end())
   await button(page, 'Start the run').click()
-  await page.locator('.badge', { hasText: 'failed' }).waitFor({ timeout: 150_000 })
+  await page.locator('.badge', { hasText: 'waiting' }).waitFor({ timeout: 150_000 })
   const result = page.getByRole('region', { name: 'Result of the run' })
+  await result
+    .getByText(
+      /^The destination accepts no records at the moment.* The run continues by itself at /,
+    )
+    .waitFor()
+  await check('waiting-run')
+  await button(page, 'Cancel the run').click()
+  await page.locator('.badge', { hasText: 'waiting' }).waitFor({ state: 'detached' })
+  receiver.on('/export', (response) => response.writeHead(410).end())
+  await button(page, 'Run now…').click()
+  await button(page, 'Start the run').click()
+  await page.getByText('answered 410').first().waitFor({ timeout: 150_000 })
   await result.getByText(/^0 sent · [1-9]\d* failed/).waitFor()
   // How many people the demo has depends on the time of day.
   expect(await rows('Runs').first().innerText()).toMatch(
-    /answered 410[\s\S]*\s([1-9]\d*)\s+0\s+\1\s+0$/,
+    /answered 410[\s\S]*\s([1-9]\d*)\s+0\s+\1\s+0\s+0$/,
   )
   await page.getByText('Fix the cause in the reason, then retry.').first().waitFor()
+  await result.getByText(/^[\d,]+ records charged\.$/).waitFor()
   await check('failed-run')
+  expect(await cutOff()).toEqual([])
   receiver.on('/export', (response) => response.end('thanks'))
-  await button(page, 'Retry failed records').click()
+  await button(page, 'Retry failed records…').click()
+  await page
+    .getByRole('dialog')
+    .getByText(/[\d,]+ records on the meter Audience: /)
+    .waitFor()
+  await check('retry')
+  await button(page, 'Start the retry').click()
   await page.locator('.badge', { hasText: 'completed' }).waitFor({ timeout: 150_000 })
   await page.getByText('None.').waitFor()
   await result.getByText(/^[1-9]\d* sent · 0 failed/).waitFor()
@@ -151,8 +198,33 @@ test('an audience is sent from its page: what is sent and its price come before 
     .getByText(/^People who have .* in the last \d+ days/)
     .first()
     .waitFor()
+  const { project_id, api_key, api_secret } = dashboard.service.demo
+  const made = await fetch(at('/api/v1/integrations'), {
+    method: 'POST',
+    headers: {
+      'x-api-key': api_key,
+      'x-api-secret': api_secret,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({
+      project_id,
+      type: 'hubspot',
+      name: 'Our CRM',
+      settings: {},
+      secrets: { access_token: 'pat-eu1-token' },
+    }),
+  })
+  expect(made.status, await made.clone().text()).toBe(201)
   await button(page, 'Send to…').click()
   const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Integration').selectOption('Our CRM')
+  const firstName = dialog.getByRole('row', { name: 'firstname First name' })
+  await firstName.waitFor()
+  // The rows have the fields of the destination, and are masked.
+  const sample = dialog.getByRole('table', { name: 'Sample, masked' })
+  expect(await sample.locator('thead').innerText()).toMatch(/^email\s+firstname\s+lastname/)
+  expect(await sample.locator('tbody tr').count()).toBe(5)
+  await check('send-to-crm')
   await dialog.getByLabel('Integration').selectOption('Our own')
   await dialog.getByText('Each record has all fields that are known.').waitFor()
   await dialog.getByLabel('Format').selectOption('hem')

@@ -62,6 +62,8 @@ describe('a pixel’s page', () => {
     await page.keyboard.press('ArrowRight')
     expect(await tab(page, 'Privacy').getAttribute('aria-selected')).toBe('true')
     await page.keyboard.press('End')
+    await heading(page, 'Sign identify').waitFor()
+    await page.keyboard.press('ArrowLeft')
     await heading(page, 'Capture').waitFor()
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Capture')
     expect(new URL(page.url()).search).toBe('?tab=capture')

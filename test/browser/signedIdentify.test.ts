@@ -101,6 +101,10 @@ test('an admin sees, rotates and retires the secret on the pixel’s page', asyn
   )
   const part = page.getByRole('region', { name: 'Sign identify' })
   const [{ secret: old }] = await secretsOf(pixel_id)
+  // The page with the snippet does not have it.
+  await page.getByText('Plain HTML').first().waitFor()
+  expect(await page.content()).not.toContain(old)
+  await page.getByRole('tab', { name: 'Sign identify' }).click()
   await part.getByText(old).waitFor()
   await part.getByRole('button', { name: 'Rotate secret' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()

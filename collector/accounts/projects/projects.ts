@@ -11,6 +11,9 @@ export const Project = Type.Object(
     name: Type.String(),
     time_zone: Type.String({ description: 'IANA time zone of the days in figures.' }),
     ...ignoredTrafficSchema,
+    uses_activation: Type.Boolean({
+      description: 'Whether the project has an audience, a list or an integration.',
+    }),
     version: Version,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -20,7 +23,10 @@ export const Project = Type.Object(
 export type Project = Static<typeof Project>
 
 export const selectProjects = `
-  SELECT project_id, organization_id, name, time_zone, ignored_networks, ignored_hosts, ignored_paths, version, created_at, updated_at
+  SELECT project_id, organization_id, name, time_zone, ignored_networks, ignored_hosts, ignored_paths, version, created_at, updated_at,
+    EXISTS (SELECT FROM audiences WHERE audiences.project_id = projects.project_id)
+      OR EXISTS (SELECT FROM lists WHERE lists.project_id = projects.project_id)
+      OR EXISTS (SELECT FROM integrations WHERE integrations.project_id = projects.project_id) AS uses_activation
   FROM projects`
 
 export interface ProjectRow extends Omit<Project, 'created_at' | 'updated_at'> {

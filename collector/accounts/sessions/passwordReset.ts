@@ -49,14 +49,14 @@ export async function readPasswordReset(
 
 /**
  * Sets the new password of a link's user, which proves their address. Ends all earlier access: sessions,
- * tokens, links, pending changes, and a second factor from before the address was proven. Call it in a
- * transaction. Throws 404 "password reset not found".
+ * tokens, links, pending changes, and a second factor from before the address was proven. Returns the user. Call it in
+ * a transaction. Throws 404 "password reset not found".
  */
 export async function usePasswordReset(
   client: Queryable,
   token: string,
   passwordHash: string,
-): Promise<void> {
+): Promise<{ userId: string; email: string }> {
   const { rows } = await client.query<{ user_id: string; email: string }>(
     `DELETE FROM password_resets USING users WHERE users.user_id = password_resets.user_id
        AND token_sha256 = $1 AND expires_at > now() RETURNING users.user_id, email`,
@@ -80,4 +80,19 @@ export async function usePasswordReset(
     const actor = { organizationId, caller: { kind: 'member', memberId, role } } as const
     await audit(client, actor, 'member.password_reset', { kind: 'member', id: memberId })
   }
+  return { userId, email }
+}
+
+/**
+ * Returns the member as whom the user of a link is signed in: of the organization used last. Null if a sign-in needs more
+ * than the password: a second factor, or an identity provider.
+ */
+export async function memberOfLink(client: Queryable, userId: string): Promise<string | null> {
+  const { rows } = await client.query<{ member_id: string }>(
+    `SELECT member_id FROM members WHERE user_id = $1 AND takes_password(organization_id, member_id)
+       AND NOT EXISTS (SELECT FROM second_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL)
+     ORDER BY last_used_at DESC NULLS LAST, created_at, member_id LIMIT 1`,
+    [userId],
+  )
+  return rows[0]?.member_id ?? null
 }

@@ -4,19 +4,23 @@ import { sha256 } from '../../api/access/authenticate.ts'
 import { networkOf } from '../../api/access/network.ts'
 import { hashPassword } from '../../api/access/passwords.ts'
 import { requireToken } from '../../api/access/tries.ts'
-import { strictObject } from '../../api/http/commonSchemas.ts'
+import { Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import type { SendMail } from '../../platform/mail.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { access, Email, Password } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
+import { rememberBrowser } from './knownBrowser.ts'
 import {
   linkMinutes,
+  memberOfLink,
   newPasswordResetLink,
   readPasswordReset,
   usePasswordReset,
 } from './passwordReset.ts'
+import { readSignedIn, SignedIn, startSession } from './sessions.ts'
+import { auditSignIn } from './signInAudit.ts'
 
 const tags = ['Dashboard']
 const params = strictObject({ token: Type.String({ maxLength: 200 }) })
@@ -87,17 +91,33 @@ export const passwordResetRoutes =
           summary: 'Reset a password',
           params,
           description:
-            'Requires the token of the link, which works once. Ends every session, token and pending change of the e-mail address, and mails a notice. Removes a second factor that was set up before the address was confirmed.',
+            'Requires the token of the link, which works once. Ends every session, token and pending change of the e-mail address, and mails a notice. Removes a second factor that was set up before the address was confirmed. Then signs the user in, unless that requires a second factor or an identity provider.',
           body: strictObject({ password: Password }),
-          response: { 204: Type.Null() },
+          response: {
+            200: Type.Object({
+              session: Nullable(SignedIn, {
+                description:
+                  'Null if the user must sign in with a second factor or an identity provider.',
+              }),
+            }),
+          },
         },
       },
-      async ({ params: { token }, body: { password } }, reply) => {
+      async (request, reply) => {
+        const { token } = request.params
         // Check the link first, so that strangers cannot cause expensive password hashing.
         await readPasswordReset(postgres, token)
-        const passwordHash = await hashPassword(password)
-        await inTransaction(postgres, (client) => usePasswordReset(client, token, passwordHash))
-        return reply.code(204).send(null)
+        const passwordHash = await hashPassword(request.body.password)
+        const { session, email } = await inTransaction(postgres, async (client) => {
+          const { userId, email } = await usePasswordReset(client, token, passwordHash)
+          const memberId = await memberOfLink(client, userId)
+          if (memberId === null) return { session: null, email }
+          await auditSignIn(client, userId, request)
+          await startSession(client, request, reply, { userId }, publicUrl)
+          return { session: await readSignedIn(client, { memberId }), email }
+        })
+        if (session) await rememberBrowser(postgres, reply, email, publicUrl)
+        return { session }
       },
     )
   }

@@ -40,6 +40,10 @@ export const Integration = Type.Object(
     output_formats: Type.Array(OutputFormat, {
       description: 'The output formats that it accepts.',
     }),
+    default_mapping: Nullable(Type.Record(Type.String(), Type.String()), {
+      description:
+        'Field of the destination → Footfall field, for `crm` exports without a mapping. Null if it is not a CRM.',
+    }),
     version: Version,
     created_at: Timestamp,
     updated_at: Timestamp,

@@ -221,6 +221,7 @@ const integrationOf = (row: Row): Integration => ({
   name: row.name,
   settings: row.settings,
   output_formats: [...destinationTypes[row.type].formats],
+  default_mapping: destinationTypes[row.type].defaultMapping?.(row.settings) ?? null,
   version: row.version,
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),

@@ -75,7 +75,14 @@ export async function tellVisit(
   for (const email of await readersOf(client, projectId, match.member_ids, 'identity'))
     await mailTo(client, email, { subject, text: `${text}\n\n${url}\n` })
   if (match.has_chat_url)
-    await sendToChat(client, { visitAlertId: visit_alert_id }, `*${subject}*\n${text}\n${url}`)
+    await sendToChat(
+      client,
+      { visitAlertId: visit_alert_id },
+      {
+        title: subject,
+        text: `${text}\n${url}`,
+      },
+    )
 }
 
 /** The session so far, from its events, oldest first. */

@@ -10,6 +10,7 @@ import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
+import { type ChatMessage, chatBody } from './chatBody.ts'
 
 export const chatQueue = 'alerts.chat'
 
@@ -22,7 +23,7 @@ export const MemberIds = Type.Array(Id, {
 export const ChatUrl = Type.Optional(
   Nullable(Type.String({ format: 'uri', maxLength: 2_000 }), {
     description:
-      'An incoming webhook of Slack, or of a chat that accepts the same JSON (`{"text"}`). Never returned. On an update, omit it to keep it, or send null to remove it.',
+      'An incoming webhook of Slack, Microsoft Teams or Discord, or of a chat that accepts the JSON of Slack (`{"text"}`). Never returned. On an update, omit it to keep it, or send null to remove it.',
   }),
 )
 
@@ -99,23 +100,21 @@ export async function readersOf(
 /** The alert whose chat gets a message. */
 export type AlertId = { readonly alertId: string } | { readonly visitAlertId: string }
 
-/**
- * Escapes the characters that Slack reads as markup, such as `<!channel>`. Visitors choose titles and addresses, and
- * members choose names.
- */
-const chatText = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-
-/** Sends a text to the chat of an alert, once the transaction commits. */
-export async function sendToChat(client: Queryable, id: AlertId, text: string): Promise<void> {
+/** Sends a message to the chat of an alert, once the transaction commits. */
+export async function sendToChat(
+  client: Queryable,
+  id: AlertId,
+  { title, text }: ChatMessage,
+): Promise<void> {
   await client.query(
-    `INSERT INTO alert_chat_messages (message_id, alert_id, visit_alert_id, body)
-     VALUES ($1, $2, $3, $4)`,
+    `INSERT INTO alert_chat_messages (message_id, alert_id, visit_alert_id, title, text)
+     VALUES ($1, $2, $3, $4, $5)`,
     [
       uuidV7(),
       'alertId' in id ? id.alertId : null,
       'visitAlertId' in id ? id.visitAlertId : null,
-      JSON.stringify({ text: chatText(text) }),
+      title,
+      text,
     ],
   )
   await wakeQueue(client, chatQueue)
@@ -128,10 +127,9 @@ export interface ChatDeps {
   log: WarnLog
 }
 
-interface ChatMessage {
+interface StoredMessage extends ChatMessage {
   message_id: string
   alert_id: string
-  body: string
   tries: number
   chat_url: string | null
 }
@@ -143,7 +141,7 @@ const [chatTriesMax, chatBatch] = [6, 50]
  * refused message is retried after one minute, then two, four, and so on.
  */
 export async function postToChats(deps: ChatDeps, signal: AbortSignal): Promise<void> {
-  const { rows } = await deps.postgres.query<ChatMessage>(
+  const { rows } = await deps.postgres.query<StoredMessage>(
     `UPDATE alert_chat_messages AS message SET tries = message.tries + 1, due_at = now() + 2 ^ message.tries * interval '1 minute'
      FROM alert_chat_messages AS due LEFT JOIN alerts USING (alert_id)
        LEFT JOIN visit_alerts ON visit_alerts.visit_alert_id = due.visit_alert_id
@@ -158,7 +156,7 @@ export async function postToChats(deps: ChatDeps, signal: AbortSignal): Promise<
          ORDER BY place, due_at LIMIT ${chatBatch})
        FOR UPDATE SKIP LOCKED)
      RETURNING message.message_id, coalesce(message.alert_id, message.visit_alert_id) AS alert_id,
-       message.body, message.tries, coalesce(alerts.chat_url, visit_alerts.chat_url) AS chat_url`,
+       message.title, message.text, message.tries, coalesce(alerts.chat_url, visit_alerts.chat_url) AS chat_url`,
   )
   // A chat that answers slowly must not delay the messages of others.
   await Promise.all(rows.map((message) => postMessage(deps, message, signal)))
@@ -166,12 +164,12 @@ export async function postToChats(deps: ChatDeps, signal: AbortSignal): Promise<
 
 async function postMessage(
   { postgres, outbound, secretBox, log }: ChatDeps,
-  { message_id, alert_id, body, tries, chat_url }: ChatMessage,
+  { message_id, alert_id, tries, chat_url, ...message }: StoredMessage,
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted()
   const error = chat_url
-    ? await post(outbound, secretBox.open(chat_url, chatPurpose(alert_id)), body)
+    ? await post(outbound, secretBox.open(chat_url, chatPurpose(alert_id)), message)
     : null
   if (error !== null && tries < chatTriesMax) return
   if (error !== null)
@@ -180,8 +178,9 @@ async function postMessage(
 }
 
 /** Posts a message to a chat. Returns the reason if the chat refused it, otherwise null. */
-async function post(outbound: Outbound, url: string, body: string): Promise<string | null> {
+async function post(outbound: Outbound, url: string, message: ChatMessage): Promise<string | null> {
   try {
+    const body = JSON.stringify(chatBody(url, message))
     const headers = { 'content-type': 'application/json' }
     const { status } = await outbound.send({ method: 'POST', url, headers, body, takesPart: true })
     return status < 300 ? null : `the chat answered ${status}`

@@ -46,7 +46,7 @@ export async function tellAlert(
   for (const email of await readersOf(client, projectId, alert.member_ids, 'read'))
     await mailTo(client, email, { subject, text })
   if (alert.has_chat_url)
-    await sendToChat(client, { alertId: alert_id }, `*${subject}*\n${text.trim()}`)
+    await sendToChat(client, { alertId: alert_id }, { title: subject, text: text.trim() })
 }
 
 const windowNames = { hour: 'in the last hour', day: 'in the last 24 hours' } as const

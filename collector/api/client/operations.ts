@@ -193,7 +193,7 @@ export const operations = {
   renewRecoveryCodes: 'POST /dashboard/two-factor/recovery-codes', // { code current_password } → 200 400 401 403 404 409 429 503
   requestPasswordReset: 'POST /dashboard/password-reset', // { email } → 202 4XX
   getPasswordReset: 'GET /dashboard/password-reset/{token}', // token → 200 4XX
-  resetPassword: 'POST /dashboard/password-reset/{token}', // token { password } → 204 409 4XX
+  resetPassword: 'POST /dashboard/password-reset/{token}', // token { password } → 200 409 4XX
   getOwnNetwork: 'GET /dashboard/network', // → 200 400 401 403 404 503
   listApiKeys: 'GET /dashboard/keys', // X-Project-Id? project_id? → 200 400 401 403 404 503
   createApiKey: 'POST /dashboard/keys', // X-Project-Id? { expires_at? mode name project_id? role? } → 201 400 401 403 404 409 503

@@ -136,7 +136,7 @@ with the same event_id is stored once. The script of the pixel uses a shorter fo
 (\`require_signed_identify\`), or too many unsigned ones from one network. The events are stored in any case.
 An event has at most 32 levels and 5,000 members, none of them \`__proto__\`. Lone surrogates and U+0000 are stored as
 U+FFFD. Integers beyond 2^53 keep their digits where any JSON is allowed. \`event_data.referrer\` of
-any event becomes its \`referrer_url\`.
+any event becomes its \`referrer_url\`; an empty one means none.
 A back end sends its own events in the same way, with the visitor's \`cookie_id\` from the cookie \`footfall_id\` of
 the site. With a live key that may write in the pixel's project, in \`X-Api-Key\` and \`X-Api-Secret\`, the collector
 uses \`client_ip\` and \`user_agent\`. It does not check the allowed origins, and answers \`vouched\`. Without a key, or

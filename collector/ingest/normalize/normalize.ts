@@ -87,7 +87,11 @@ function complete(
   { event_id, event_type, event_data }: Data,
   settings: PixelSettings,
 ): NormalizedMember {
-  if (isObject(event_data)) stripUrlSecrets(event_data, settings)
+  if (isObject(event_data)) {
+    stripUrlSecrets(event_data, settings)
+    // As `document.referrer` says that there is none.
+    if (event_type === 'page_view' && event_data.referrer === '') event_data.referrer = null
+  }
   return { own: { event_id, event_type, event_data }, derived: [] }
 }
 

@@ -215,7 +215,7 @@ describe('an alert', () => {
         "SELECT type, data FROM outbox_messages WHERE data->>'alert_id' = $1 ORDER BY message_id",
         [alertId],
       ),
-      events.postgres.query('SELECT body FROM alert_chat_messages WHERE alert_id = $1', [alertId]),
+      events.postgres.query('SELECT text FROM alert_chat_messages WHERE alert_id = $1', [alertId]),
     ])
     return { mails: mails.rows, messages: messages.rows, chats: chats.rows.length }
   }
@@ -324,8 +324,8 @@ describe('an alert', () => {
     await events.postgres.query('DELETE FROM alert_chat_messages')
     for (const [alertId, minutes] of [...Array(60).fill([id, 10]), [theirs, 1]] as const)
       await events.postgres.query(
-        `INSERT INTO alert_chat_messages (message_id, alert_id, body, due_at)
-         VALUES (gen_random_uuid(), $1, '{"text":"Look"}', now() - $2 * interval '1 minute')`,
+        `INSERT INTO alert_chat_messages (message_id, alert_id, title, text, due_at)
+         VALUES (gen_random_uuid(), $1, 'Look', 'No events', now() - $2 * interval '1 minute')`,
         [alertId, minutes],
       )
     await postToChats(deps(), new AbortController().signal)

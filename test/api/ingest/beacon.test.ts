@@ -312,6 +312,21 @@ describe('an accepted event', () => {
     })
   })
 
+  test('with an empty referrer has none, as `document.referrer` says it', async () => {
+    const { event_id, event_data } = customEvent()
+    const { url, timestamp } = event_data
+    const size = { height: 600, width: 800 }
+    const view = { url, title: 'Shop', referrer: '', screen: size, viewport: size, timestamp }
+    const answer = await post(
+      beaconOf(service, [{ event_id, event_type: 'page_view', event_data: view }]),
+    )
+    expect(await receiptOf(answer)).toMatchObject({ accepted: 1, rejected: [] })
+    expect(await readEvent(service, event_id)).toMatchObject({
+      referrer_url: null,
+      event_data: expect.stringContaining('"referrer":null'),
+    })
+  })
+
   test('of a bot is marked with the reason, not dropped', async () => {
     const event = customEvent()
     await post(beaconOf(service, [event]), {

@@ -23,6 +23,34 @@ test('what is spent, and the last week’s average for each day that is left', (
   })
 })
 
+test('it differs from what is spent from the first day on', () => {
+  const first = [{ date: '2026-11-20', amount_micros: 100 }]
+  // Half a day for 100, and ten days after it.
+  expect(forecastOf(first, at('2026-11-20T12:00:00Z'))).toMatchObject({
+    spent_micros: 100,
+    daily_average_micros: 200,
+    forecast_micros: 200 + 2_000,
+  })
+  // The first minute counts as an hour.
+  expect(forecastOf(first, at('2026-11-20T00:01:00Z'))).toMatchObject({
+    daily_average_micros: 2_400,
+  })
+  const second = [...first, { date: '2026-11-21', amount_micros: 10 }]
+  expect(forecastOf(second, at('2026-11-21T12:00:00Z'))).toMatchObject({
+    spent_micros: 110,
+    daily_average_micros: 100,
+    forecast_micros: 100 + 100 + 900,
+  })
+})
+
+test('a week without charges after earlier ones has an average of 0', () => {
+  const days = [{ date: '2026-11-01', amount_micros: 100 }]
+  expect(forecastOf(days, at('2026-11-20T12:00:00Z'))).toMatchObject({
+    daily_average_micros: 0,
+    forecast_micros: 100,
+  })
+})
+
 test('at the beginning of a month the week before it counts, in a leap year’s February too', () => {
   const days = Array.from({ length: 7 }, (_, n) => ({
     date: `2028-01-${25 + n}`,

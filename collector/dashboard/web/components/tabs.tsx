@@ -17,7 +17,7 @@ export function Tabs<Tab extends string>({
 }: {
   set: string
   label: string
-  tabs: Record<Tab, string>
+  tabs: Readonly<Partial<Record<Tab, string>>>
   current: Tab
   choose(tab: Tab): void
 }) {

@@ -3,7 +3,7 @@ import { api, type Member, ownProjects, type ProjectRole, type Role } from '../a
 import { AsyncView } from '../components/asyncView.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { Select, TextField } from '../components/fields.tsx'
-import { Form } from '../components/form.tsx'
+import { Form, type Values } from '../components/form.tsx'
 import { useSession } from '../session.ts'
 import { useQuery } from '../useQuery.ts'
 
@@ -36,9 +36,19 @@ export function InviteDialog({
   const session = useSession()
   const [role, setRole] = useState<Role>('member')
   const projects = useQuery(ownProjects)
+  // With one project there is nothing to choose; without one, a member sees nothing.
+  const [only, ...others] = projects.value ?? []
+  const first: Values = only && others.length === 0 ? { [fieldOf(only)]: 'member' } : {}
+  const [edited, setEdited] = useState<Values | null>(null)
+  const hasProject = Object.entries(edited ?? first).some(
+    ([name, value]) => name.startsWith(projectField) && value !== '',
+  )
+  const seesNothing = role === 'member' && only !== undefined && !hasProject
   return (
     <Dialog title="Invite a member" close={close}>
       <Form
+        values={first}
+        edited={setEdited}
         submit={async ({ email = '', ...values }) => {
           const chosen = Object.entries(values)
             .filter(([name, value]) => name.startsWith(projectField) && value !== '')
@@ -50,7 +60,7 @@ export function InviteDialog({
             await api.inviteMember({ email, role, projects: role === 'member' ? chosen : [] }),
           )
         }}
-        action="Create invitation"
+        action={seesNothing ? 'Invite without a project' : 'Create invitation'}
         cancel={close}
       >
         <TextField
@@ -77,11 +87,11 @@ export function InviteDialog({
                     There are no projects yet. You can add the member to one later.
                   </p>
                 ) : (
-                  own.map(({ project_id, name }) => (
+                  own.map((project) => (
                     <Select
-                      key={project_id}
-                      name={`${projectField}${project_id}`}
-                      label={name}
+                      key={project.project_id}
+                      name={fieldOf(project)}
+                      label={project.name}
                       layout="beside"
                       options={{ '': 'No access', member: 'Member', admin: 'Admin' }}
                     />
@@ -89,6 +99,9 @@ export function InviteDialog({
                 )
               }
             </AsyncView>
+            <p class="hint" role="status">
+              {seesNothing && 'Choose at least one project. Without one, the member sees nothing.'}
+            </p>
           </fieldset>
         )}
       </Form>
@@ -97,3 +110,4 @@ export function InviteDialog({
 }
 
 const projectField = 'project '
+const fieldOf = ({ project_id }: { project_id: string }) => `${projectField}${project_id}`

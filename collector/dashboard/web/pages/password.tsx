@@ -86,10 +86,10 @@ export function ResetPassword({ token }: { token: string }) {
             >
               <Form
                 submit={async ({ password = '' }) => {
-                  await api.resetPassword({ token, password })
-                  session.value = null
+                  const { session: signedIn } = await api.resetPassword({ token, password })
+                  session.value = signedIn
                   toast('Password changed')
-                  go('/sign-in', { replace: true })
+                  go(signedIn ? '/' : '/sign-in', { replace: true })
                 }}
                 action="Set password"
               >

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { timeZoneOrUtc } from '../../../platform/timeZone.ts'
-import { api, ownProjects, type Session } from '../api.ts'
+import { api, ownProjects, type Project, type Session } from '../api.ts'
 import { Logo } from '../components/logo.tsx'
 import { Skeleton } from '../components/skeleton.tsx'
 import { projectOfPath } from '../projectPath.ts'
@@ -15,28 +15,33 @@ import { NavIcon, NavLinks } from './navLinks.tsx'
 import { ProjectNav } from './projectNav.tsx'
 import { GoAnywhere, Shortcuts } from './shortcuts.tsx'
 
-/** Reads the time zone of a project before its pages are shown. A hook. */
-function useProjectZone(projectId: string | undefined): boolean {
-  const [known, setKnown] = useState<string>()
+/**
+ * Reads a project before its pages are shown, and sets their time zone. Returns undefined while it is unknown, and null
+ * without a project. A hook.
+ */
+function useProject(projectId: string | undefined): Project | null | undefined {
+  const [known, setKnown] = useState<{ of?: string | undefined; project: Project | null }>({
+    project: null,
+  })
   useEffect(() => {
     let isOver = false
-    const show = (name: string) => {
+    const show = (project: Project | null) => {
       if (isOver) return
-      zone.value = timeZoneOrUtc(name)
-      setKnown(projectId)
+      zone.value = timeZoneOrUtc(project?.time_zone ?? 'UTC')
+      setKnown({ of: projectId, project })
     }
-    if (!projectId) show('UTC')
+    if (!projectId) show(null)
     else
       api.getProject({ project_id: projectId }).then(
-        ({ project }) => show(project.time_zone),
+        ({ project }) => show(project),
         // The page itself reports what is wrong.
-        () => show('UTC'),
+        () => show(null),
       )
     return () => {
       isOver = true
     }
   }, [projectId])
-  return known === projectId
+  return known.of === projectId ? known.project : undefined
 }
 
 /** The organization of the pages; members of several can switch here. */
@@ -115,7 +120,7 @@ export function AppLayout({
   const { organization, member } = session
   const { organization_id } = organization
   const projectId = projectOfPath(path)
-  const isZoneKnown = useProjectZone(projectId)
+  const shown = useProject(projectId)
   const projects = useQueryOf(projectId ?? '', async () => (projectId ? ownProjects() : []))
   const project = projects.value?.find(({ project_id }) => project_id === projectId)
   const signOut = async () => {
@@ -146,7 +151,10 @@ export function AppLayout({
             Menu
           </button>
         </div>
-        <div id="places" class={isOpen ? 'places open' : 'places'}>
+        <div
+          id="places"
+          class={`places ${isOpen ? 'open' : ''} ${shown === undefined ? 'unknown' : ''}`}
+        >
           <Organization session={session} />
           <GoAnywhere />
           {projectId && (
@@ -155,6 +163,7 @@ export function AppLayout({
               organizationId={organization_id}
               projectId={projectId}
               projects={projects.value ?? []}
+              usesActivation={shown?.uses_activation ?? false}
               path={path}
             />
           )}
@@ -168,7 +177,7 @@ export function AppLayout({
         </div>
       </header>
       <main id="content" tabIndex={-1}>
-        {isZoneKnown ? children : <Skeleton />}
+        {shown === undefined ? <Skeleton /> : children}
       </main>
       <Shortcuts session={session} projectId={projectId} />
     </div>

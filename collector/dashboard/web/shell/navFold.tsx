@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { currentPath } from '../router.tsx'
 
 /** Rarely used links of the navigation, collapsed unless one of their pages is shown. */
 export function NavFold({
@@ -20,7 +21,7 @@ export function NavFold({
     details.open = true
     // The fold is the last part of the navigation, often below its visible part.
     current.scrollIntoView({ block: 'nearest' })
-  }, [])
+  }, [currentPath.value])
   return (
     <details class="nav-fold" ref={element}>
       <summary>{title}</summary>

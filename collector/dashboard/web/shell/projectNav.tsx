@@ -16,18 +16,19 @@ export interface NamedProject {
   name: string
 }
 
-const foldedGroup: ProjectGroup = 'Project settings'
-
 /** The pages of the current project, and links to other projects. */
 export function ProjectNav({
   organizationId,
   projectId,
   projects,
+  usesActivation,
   path,
 }: {
   organizationId: string
   projectId: string
   projects: readonly NamedProject[]
+  /** Whether the project has objects of the group Activate. Without them it is folded, until one of its pages is opened. */
+  usesActivation: boolean
   path: string
 }) {
   const address = (place: Place) => projectAddress(organizationId, projectId, place)
@@ -45,7 +46,7 @@ export function ProjectNav({
     <nav aria-label="Project">
       <ProjectSwitcher organizationId={organizationId} projectId={projectId} projects={projects} />
       {projectGroups.map((group) =>
-        group === foldedGroup ? (
+        group === 'Project settings' || (group === 'Activate' && !usesActivation) ? (
           <NavFold key={group} title={group}>
             {linksOf(group)}
           </NavFold>
@@ -76,6 +77,7 @@ function ProjectSwitcher({
     <select
       class="nav-title"
       aria-label="Project"
+      title={project.name}
       onChange={({ currentTarget: { value } }) =>
         go(projectAddress(organizationId, value, projectPlaces[0]!))
       }

@@ -3,6 +3,7 @@ import { api } from '../api.ts'
 import { wholeNumber } from '../format.ts'
 import { useQueryOf } from '../useQuery.ts'
 import { type Condition, type ConditionOp, conditionOps } from './conditions.ts'
+import { groupedFields } from './fieldGroups.ts'
 import { labelOfField, labelOfValue } from './labels.ts'
 import { daysOf, windowOf } from './periods.ts'
 
@@ -123,19 +124,19 @@ function FieldChoice({
           change(value === property ? propertyPrefix : value)
         }
       >
-        <optgroup label="Custom events">
-          <option value={eventName}>{labelOfField(eventName)}</option>
-          <option value={property}>Property…</option>
-        </optgroup>
-        {[...new Set(fields.map(({ group }) => group))].map((group) => (
-          <optgroup key={group} label={labelOfField(group)}>
-            {fields
-              .filter((one) => one.group === group && one.name !== 'event_data')
-              .map(({ name }) => (
-                <option key={name} value={name}>
-                  {labelOfField(name)}
-                </option>
-              ))}
+        {[...groupedFields(fields, field)].map(([group, names]) => (
+          <optgroup key={group} label={group}>
+            {names.map((name) => (
+              <option key={name} value={name}>
+                {labelOfField(name)}
+              </option>
+            ))}
+            {group === 'Event' && (
+              <>
+                <option value={eventName}>{labelOfField(eventName)}</option>
+                <option value={property}>Property…</option>
+              </>
+            )}
           </optgroup>
         ))}
       </select>

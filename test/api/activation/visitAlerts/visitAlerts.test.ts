@@ -157,11 +157,10 @@ describe('a match', () => {
     ])
     expect(mails[0].body.split('\n')).toContain('- <!channel> Your account is locked /')
     const { rows: chats } = await events.postgres.query(
-      'SELECT body FROM alert_chat_messages WHERE visit_alert_id = $1',
+      'SELECT text FROM alert_chat_messages WHERE visit_alert_id = $1',
       [id],
     )
-    const chat = JSON.parse(chats[0].body).text
-    expect(chat.split('\n')).toContain('- &lt;!channel&gt; Your account is locked /')
+    expect(chats[0].text.split('\n')).toContain('- <!channel> Your account is locked /')
     await visit(project, ada)
     await Promise.all([pass(), pass()])
     expect(await messages(id)).toHaveLength(1)

@@ -28,7 +28,7 @@ export function ChannelFields({
         hint={
           alert?.has_chat_url
             ? 'An address is stored. Leave this empty to keep it.'
-            : 'An incoming webhook of Slack, Mattermost or Rocket.Chat. It is stored encrypted.'
+            : 'An incoming webhook of Slack, Microsoft Teams, Discord, Mattermost or Rocket.Chat. It is stored encrypted.'
         }
         maxLength={2000}
       />

@@ -7,6 +7,7 @@ import { Form } from '../../components/form.tsx'
 import { exactTime } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
 import { counted, wholeNumber } from '../../format.ts'
+import { BacklogPrice } from './backlogPrice.tsx'
 import { DailyMaxField } from './dailyMaxField.tsx'
 
 /** Shows an archive. An admin of the project pauses, continues or deletes it here. */
@@ -66,7 +67,12 @@ export function ArchiveDialog({
       />
       {mayEdit && (
         <>
-          {!active && <p class="hint">It then also copies, and charges, the hours of its pause.</p>}
+          {!active && (
+            <>
+              <p class="hint">It then also copies, and charges, the hours of its pause.</p>
+              <BacklogPrice projectId={project_id} startMs={Date.parse(archive.archived_until)} />
+            </>
+          )}
           <Form
             submit={async () => {
               await api.updateArchive({ archive_id, active: !active, version })

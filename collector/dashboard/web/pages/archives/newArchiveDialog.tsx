@@ -1,10 +1,11 @@
+import { useState } from 'preact/hooks'
 import { api, type Integration } from '../../api.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { Select, TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
-import { costOf, usePrices } from '../../components/prices.ts'
 import { localTime, millisOf } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
+import { BacklogPrice } from './backlogPrice.tsx'
 import { DailyMaxField } from './dailyMaxField.tsx'
 
 /** Creates an archive in one of the project's buckets. Shows the price before. */
@@ -19,11 +20,13 @@ export function NewArchiveDialog({
   created(): Promise<unknown>
   close(): void
 }) {
-  const prices = usePrices()
+  const [first] = useState({ starts_at: localTime(Date.now()), daily_records_max: '10000000' })
+  const [startsAt, setStartsAt] = useState(first.starts_at)
   return (
     <Dialog title="New archive" close={close}>
       <Form
-        values={{ starts_at: localTime(Date.now()), daily_records_max: '10000000' }}
+        values={first}
+        edited={({ starts_at = '' }) => setStartsAt(starts_at)}
         submit={async ({ integration_id = '', starts_at = '', daily_records_max }) => {
           await api.createArchive({
             project_id: projectId,
@@ -51,10 +54,7 @@ export function NewArchiveDialog({
           required
         />
         <DailyMaxField />
-        <p class="hint">
-          Each event is charged once
-          {prices.value ? `: ${costOf(prices.value, 'events', null)}.` : '.'}
-        </p>
+        {startsAt !== '' && <BacklogPrice projectId={projectId} startMs={millisOf(startsAt)} />}
       </Form>
     </Dialog>
   )

@@ -1,23 +1,21 @@
 import { useState } from 'preact/hooks'
-import { ApiError, api, messageOf } from '../../api.ts'
+import { api } from '../../api.ts'
 import { nameOfMeter, records } from '../../components/amounts.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { ConfirmDialog } from '../../components/confirmDialog.tsx'
 import { JsonTree } from '../../components/jsonTree.tsx'
 import { Page, Section } from '../../components/page.tsx'
-import { costOf, usePrices } from '../../components/prices.ts'
 import { exactTime } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
-import { counted } from '../../format.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { go, Link } from '../../router.tsx'
 import { useQuery, useRepeat } from '../../useQuery.ts'
 import { ExportDialog } from '../exports/exportDialog.tsx'
-import { formatNames } from '../integrations/destinationFields.ts'
 import type { Audience } from './audiences.tsx'
 import { Builds } from './builds.tsx'
 import type { Definition } from './draft.ts'
 import { Explain } from './explain.tsx'
+import { Files } from './files.tsx'
 import { sentenceOf } from './sentence.ts'
 
 const pollMs = 1_000
@@ -168,87 +166,5 @@ function Progress({ audience, reload }: { audience: Audience; reload(): Promise<
         </p>
       )}
     </div>
-  )
-}
-
-const formats = ['csv', 'ndjson', 'parquet'] as const
-type Download = Awaited<ReturnType<typeof api.downloadAudience>>
-
-/** The build as files, which are charged once, when the first file is ready. */
-function Files({ audience }: { audience: Audience }) {
-  const prices = usePrices()
-  const [format, setFormat] = useState<(typeof formats)[number]>('csv')
-  const [download, setDownload] = useState<Download | null>(null)
-  const [fault, setFault] = useState('')
-  const [isAsking, setAsking] = useState(false)
-  const ask = async () => {
-    setAsking(true)
-    setFault('')
-    try {
-      for (;;) {
-        const found = await api.downloadAudience({
-          project_id: audience.project_id,
-          audience_id: audience.id,
-          format,
-        })
-        setDownload(found)
-        if (found.status !== 'pending' && found.status !== 'unloading') break
-        await new Promise((resolve) => setTimeout(resolve, pollMs))
-      }
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      setFault(messageOf(error))
-    } finally {
-      setAsking(false)
-    }
-  }
-  return (
-    <Section
-      title="Files"
-      lead="The complete build, charged once. The URLs of the files expire after 15 minutes."
-    >
-      <div class="toolbar">
-        <label>
-          Format{' '}
-          <select
-            value={format}
-            onChange={({ currentTarget: { value } }) => setFormat(value as typeof format)}
-          >
-            {formats.map((name) => (
-              <option key={name} value={name}>
-                {formatNames[name]}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button type="button" aria-disabled={isAsking || audience.build_id === null} onClick={ask}>
-          {isAsking ? 'Please wait…' : 'Create files'}
-        </button>
-        <p class="hint">
-          {prices.value &&
-            audience.count !== null &&
-            costOf(prices.value, audience.meter, audience.count)}
-        </p>
-      </div>
-      {fault && (
-        <p class="fault" role="alert">
-          {fault}
-        </p>
-      )}
-      {download?.status === 'ready' && (
-        <ul class="rows">
-          {download.files.map(({ name, url, rows, bytes }) => (
-            <li key={name}>
-              <a href={url} download={name}>
-                {name}
-              </a>
-              <span class="meta">
-                {counted(rows, 'row')}, {records(Math.ceil(bytes / 1000))} KB
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-    </Section>
   )
 }

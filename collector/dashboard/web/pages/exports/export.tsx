@@ -6,7 +6,6 @@ import { ConfirmDialog } from '../../components/confirmDialog.tsx'
 import { Moment } from '../../components/moment.tsx'
 import { Page, Section } from '../../components/page.tsx'
 import { PagedTable } from '../../components/pagedTable.tsx'
-import { exactTime } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
 import { useProjectPath } from '../../projectPath.ts'
 import { go, Link } from '../../router.tsx'
@@ -14,8 +13,10 @@ import { setUrl, urlValue } from '../../urlState.ts'
 import { useListQuery, useQuery, useRepeat } from '../../useQuery.ts'
 import { destinationNames, formatNames } from '../integrations/destinationFields.ts'
 import { Failures } from './failures.tsx'
+import { RetryDialog } from './retryDialog.tsx'
 import { RunDialog } from './runDialog.tsx'
 import { RunResult } from './runResult.tsx'
+import { statusNames } from './runStatus.ts'
 
 const pollMs = 1_000
 
@@ -37,6 +38,7 @@ function Loaded({ export: one }: { export: Export }) {
     ({ runs }) => runs,
   )
   const [isDeleting, setDeleting] = useState(false)
+  const [isRetrying, setRetrying] = useState(false)
   const [isStarting, setStarting] = useState(urlValue('start') === 'ask')
   const isUnderWay = runs.value?.some(({ ended_at }) => ended_at === null)
   useRepeat(runs.reload, pollMs, isUnderWay ?? false)
@@ -85,9 +87,7 @@ function Loaded({ export: one }: { export: Export }) {
             key={`${chosen.run_id} ${chosen.ended_at}`}
             projectId={one.project_id}
             run={chosen}
-            retry={() =>
-              then(api.retryExportRun({ export_id, run_id: chosen.run_id }), 'Retry started')
-            }
+            retry={() => setRetrying(true)}
             cancel={() =>
               then(api.cancelExportRun({ export_id, run_id: chosen.run_id }), 'Cancelled')
             }
@@ -102,6 +102,16 @@ function Loaded({ export: one }: { export: Export }) {
             setStarting(false)
             setUrl({ start: '' }, { replace: true })
           }}
+        />
+      )}
+      {isRetrying && chosen && (
+        <RetryDialog
+          export={one}
+          failed={chosen.records_failed ?? null}
+          start={() =>
+            then(api.retryExportRun({ export_id, run_id: chosen.run_id }), 'Retry started')
+          }
+          close={() => setRetrying(false)}
         />
       )}
       {isDeleting && <DeleteExportDialog export={one} close={() => setDeleting(false)} />}
@@ -128,7 +138,12 @@ function DeleteExportDialog({ export: one, close }: { export: Export; close(): v
 }
 
 const count = (
-  name: 'records_total' | 'records_exported' | 'records_failed' | 'records_duplicated',
+  name:
+    | 'records_total'
+    | 'records_exported'
+    | 'records_failed'
+    | 'records_duplicated'
+    | 'records_charged',
   label: string,
 ) => ({
   name,
@@ -149,21 +164,21 @@ const runColumns = [
     name: 'status',
     label: 'Status',
     value: ({ status }: ExportRun) => status,
-    show: ({ status, error, resumes_at, retry_of }: ExportRun) => (
-      <>
+    show: (run: ExportRun) => (
+      <span class="wraps">
         <span
-          class={`badge ${status === 'failed' ? 'bad' : status === 'completed' ? '' : 'quiet'}`}
+          class={`badge ${run.status === 'failed' ? 'bad' : run.status === 'completed' ? '' : 'quiet'}`}
         >
-          {status}
+          {statusNames[run.status]}
         </span>
-        {retry_of && ' retry'}
-        {error && ` ${error}`}
-        {resumes_at && ` resumes ${exactTime(resumes_at)}`}
-      </>
+        {run.retry_of && ' retry'}
+        {run.error && ` ${run.error}`}
+      </span>
     ),
   },
   count('records_total', 'Records'),
   count('records_exported', 'Exported'),
   count('records_failed', 'Failed'),
   count('records_duplicated', 'Duplicate'),
+  count('records_charged', 'Charged'),
 ]

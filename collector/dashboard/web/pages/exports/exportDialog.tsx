@@ -49,7 +49,11 @@ export function ExportDialog({
     return { sources, integrations }
   })
   return (
-    <Dialog title={audience ? `Send “${audience.name}” to…` : 'New export'} close={close}>
+    <Dialog
+      title={audience ? `Send “${audience.name}” to…` : 'New export'}
+      close={close}
+      class="wide-dialog"
+    >
       <AsyncView query={loaded}>
         {(choices) =>
           choices.integrations.length === 0 || Object.keys(choices.sources).length === 0 ? (
@@ -106,26 +110,30 @@ function Fields({
   const formats = integration.output_formats
   const [format, setFormat] = useState(formats[0]!)
   const [schedule, setSchedule] = useState('manual')
+  const [source, setSource] = useState(
+    audience ? `audience ${audience.id}` : Object.keys(sources)[0]!,
+  )
+  const [kind, sourceId = ''] = source.split(' ')
   const chosenFormat = formats.includes(format) ? format : formats[0]!
+  const sent = {
+    project_id: projectId,
+    audience_id: kind === 'audience' ? sourceId : null,
+    list_id: kind === 'list' ? sourceId : null,
+    integration_id: integrationId,
+    output_format: chosenFormat,
+    mapping: null,
+  }
   return (
     <Form
       action={audience ? 'Continue to the run' : 'Create export'}
       cancel={close}
-      submit={async ({
-        name = '',
-        source = `audience ${audience?.id}`,
-        integration_id = '',
-        output_format,
-        schedule,
-        daily_records_max,
-      }) => {
-        const [kind, id = ''] = source.split(' ')
+      submit={async ({ name = '', schedule, daily_records_max }) => {
         const { export: made } = await api.createExport({
           project_id: projectId,
           name: audience ? `${audience.name} to ${integration.name}`.slice(0, 200) : name,
-          integration_id,
-          ...(kind === 'audience' ? { audience_id: id } : { list_id: id }),
-          output_format: output_format as Export['output_format'],
+          integration_id: integrationId,
+          ...(kind === 'audience' ? { audience_id: sourceId } : { list_id: sourceId }),
+          output_format: chosenFormat,
           schedule: schedule as Export['schedule'],
           ...(daily_records_max && { daily_records_max: Number(daily_records_max) }),
         })
@@ -133,7 +141,9 @@ function Fields({
       }}
     >
       {!audience && <TextField name="name" label="Name" maxLength={200} required />}
-      {!audience && <Select name="source" label="Audience or list" options={sources} />}
+      {!audience && (
+        <Select name="source" label="Audience or list" options={sources} onChange={setSource} />
+      )}
       <Select
         name="integration_id"
         label="Integration"
@@ -156,18 +166,7 @@ function Fields({
           min={1}
         />
       )}
-      {audience && (
-        <ExportPreview
-          key={chosenFormat}
-          sent={{
-            project_id: projectId,
-            audience_id: audience.id,
-            list_id: null,
-            output_format: chosenFormat,
-            mapping: null,
-          }}
-        />
-      )}
+      <ExportPreview key={JSON.stringify(sent)} sent={sent} />
     </Form>
   )
 }

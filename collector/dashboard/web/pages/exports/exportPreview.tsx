@@ -1,105 +1,111 @@
-import { api, type Export } from '../../api.ts'
+import type { Export } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { DataTable } from '../../components/dataTable.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
+import { dateText } from '../../format.ts'
 import { useQuery } from '../../useQuery.ts'
-import { labelOfField } from '../../view/labels.ts'
-
-/** Meter of exports of lists. Audiences name their own. */
-const listMeter = 'audience'
-const rowsMax = 5
-
-/** The records of an export and their format. */
-export type Sent = Pick<
-  Export,
-  'project_id' | 'audience_id' | 'list_id' | 'output_format' | 'mapping'
->
+import { labelOfField, labelOfValue } from '../../view/labels.ts'
+import { type ExportSource, readExportSource, type Sent } from './exportSource.ts'
 
 const formatTexts: Partial<Record<Export['output_format'], string>> = {
   hem: 'Each record is a hashed e-mail address.',
   ip_address: 'Each record is the latest IP address of the person.',
   company_domain: 'Each record is the domain of the company.',
-  crm: 'Each record has the standard fields of the CRM.',
 }
 
-/** Previews a run: its maximum price, its fields, and a few masked rows. */
+/** Previews a run: its maximum price, its mapping, and a few masked rows as the destination gets them. */
 export function ExportPreview({ sent }: { sent: Sent }) {
-  const { project_id, audience_id, list_id, output_format, mapping } = sent
   const prices = usePrices()
-  const source = useQuery(async () => {
-    if (!audience_id) {
-      const { list } = await api.getList({ project_id, list_id: list_id! })
-      return { meter: listMeter, count: list.count, sample: null }
-    }
-    const { audience } = await api.getAudience({ project_id, audience_id })
-    const { sample } = await api
-      .sampleAudience({ project_id, definition: audience.definition })
-      // Without the sample the price remains visible.
-      .catch(() => ({ sample: [] }))
-    return { meter: audience.meter, count: audience.count, sample: sample.slice(0, rowsMax) }
-  })
+  const source = useQuery(() => readExportSource(sent))
   return (
     <AsyncView query={source} lines={3}>
-      {({ meter, count, sample }) => (
+      {(found) => (
         <>
           <p>
-            {prices.value && `${costOf(prices.value, meter, count)}. `}
-            {count === null && 'The number of records is known after the run. '}
+            {prices.value && `${costOf(prices.value, found.meter, found.count)}. `}
+            {found.count === null && 'The number of records is known after the run. '}
             Records that were charged today are free.
           </p>
           <h3>Fields</h3>
-          {mapping ? (
-            <table class="data">
-              <caption class="visually-hidden">Fields</caption>
-              <thead>
-                <tr>
-                  <th scope="col">At the destination</th>
-                  <th scope="col">From Footfall</th>
-                </tr>
-              </thead>
-              <tbody>
-                {Object.entries(mapping).map(([name, field]) => (
-                  <tr key={name}>
-                    <td>{name}</td>
-                    <td>{labelOfField(field)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+          {found.mapping ? (
+            <Mapping mapping={found.mapping} />
           ) : (
-            <p>{formatTexts[output_format] ?? 'Each record has all fields that are known.'}</p>
+            <p>{formatTexts[sent.output_format] ?? 'Each record has all fields that are known.'}</p>
           )}
-          {sample !== null && sample.length > 0 && (
-            <>
-              <h3>Rows like these</h3>
-              <SampleRows rows={sample} />
-            </>
-          )}
+          <SampleRows source={found} />
         </>
       )}
     </AsyncView>
   )
 }
 
-type Row = Readonly<Record<string, unknown>>
-
-/** Masked rows of the free sample. */
-function SampleRows({ rows }: { rows: readonly Row[] }) {
-  const names = Object.keys(rows[0]!).filter((name) =>
-    rows.some((row) => (row[name] ?? null) !== null),
-  )
+function Mapping({ mapping }: { mapping: Readonly<Record<string, string>> }) {
   return (
     <DataTable
-      caption="Sample, masked"
-      prefix="sample-"
+      caption="Fields"
+      prefix="field-"
       canSearch={false}
-      columns={names.map((name) => ({
-        name,
-        label: labelOfField(name),
-        value: (row: Row) => ((row[name] ?? null) === null ? null : String(row[name])),
-      }))}
-      rows={rows}
-      keyOf={(row) => JSON.stringify(row)}
+      columns={[
+        {
+          name: 'name',
+          label: 'At the destination',
+          value: ([name]: [string, string]) => name,
+        },
+        {
+          name: 'field',
+          label: 'From Footfall',
+          value: ([, field]: [string, string]) => labelOfField(field),
+        },
+      ]}
+      rows={Object.entries(mapping)}
+      keyOf={([name]) => name}
     />
+  )
+}
+
+/** A value that the sample masks. */
+const masked = '***'
+
+type Row = ExportSource['rows'][number]
+
+function valueText(name: string, value: unknown): string | null {
+  if (value === null) return null
+  const text = Array.isArray(value) ? value.join(', ') : String(value)
+  return /^\d{4}-\d\d-\d\dT/.test(text) ? dateText(text.slice(0, 10)) : labelOfValue(name, text)
+}
+
+/** Masked rows of the free sample, with the columns of the destination if there is a mapping. */
+function SampleRows({ source: { rows, mapping } }: { source: ExportSource }) {
+  const has = (name: string, isMeant: (value: unknown) => boolean) =>
+    rows.some((row) => isMeant(row[name] ?? null))
+  const known = Object.keys(rows[0] ?? {}).filter((name) => has(name, (value) => value !== null))
+  // Columns that only have masked values come last.
+  const isShown = (name: string) => has(name, (value) => value !== null && value !== masked)
+  const columns: [label: string, field: string][] = mapping
+    ? Object.entries(mapping)
+    : [...known.filter(isShown), ...known.filter((name) => !isShown(name))].map((name) => [
+        labelOfField(name),
+        name,
+      ])
+  return (
+    <>
+      <h3>Rows like these</h3>
+      {rows.length === 0 ? (
+        <p>No sample: fewer than 25 people, or today’s free answers are used up.</p>
+      ) : (
+        <DataTable
+          caption="Sample, masked"
+          prefix="sample-"
+          canSearch={false}
+          columns={columns.map(([label, name]) => ({
+            name: label,
+            label,
+            value: (row: Row) => valueText(name, row[name] ?? null),
+          }))}
+          rows={rows}
+          keyOf={(row) => String(rows.indexOf(row))}
+        />
+      )}
+    </>
   )
 }

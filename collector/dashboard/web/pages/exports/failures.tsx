@@ -19,7 +19,7 @@ export function Failures({
 }: {
   projectId: string
   run: ExportRun
-  retry(): Promise<void>
+  retry(): void
   cancel(): Promise<void>
 }) {
   const [outcome, choose] = urlChoice('outcome', outcomes)
@@ -36,7 +36,7 @@ export function Failures({
           )}
           {run.ended_at !== null && (run.records_failed ?? 1) > 0 && (
             <button type="button" class="primary" onClick={retry}>
-              Retry failed records
+              Retry failed records…
             </button>
           )}
         </>
@@ -94,12 +94,19 @@ function Found({
             name: 'record',
             label: 'Record',
             value: ({ record }: Failure) => record ?? 'never sent',
+            show: ({ record }: Failure) => <span class="wraps">{record ?? 'never sent'}</span>,
           },
-          { name: 'reason', label: 'Reason', value: ({ reason }: Failure) => reason },
+          {
+            name: 'reason',
+            label: 'Reason',
+            value: ({ reason }: Failure) => reason,
+            show: ({ reason }: Failure) => <span class="wraps">{reason}</span>,
+          },
           {
             name: 'class',
             label: 'Action',
             value: (failure: Failure) => helps[failure.class ?? 'none'] ?? null,
+            show: (failure: Failure) => <span class="wraps">{helps[failure.class ?? 'none']}</span>,
           },
         ]}
         keyOf={(failure) => JSON.stringify(failure)}

@@ -1,9 +1,12 @@
 import type { ExportRun } from '../../api.ts'
 import { records } from '../../components/amounts.ts'
+import { counted } from '../../format.ts'
+import { reasonOf } from './runStatus.ts'
 
 /** Shows the outcome of a run: "24 sent · 24 failed". The numbers appear once they are known. */
 export function RunResult({ run }: { run: ExportRun }) {
-  const { records_exported, records_failed = 0, records_duplicated = 0, status, error } = run
+  const { records_exported, records_failed = 0, records_duplicated = 0, records_charged } = run
+  const reason = reasonOf(run)
   return (
     <section class="card run-result" aria-label="Result of the run">
       {records_exported === undefined ? (
@@ -21,7 +24,8 @@ export function RunResult({ run }: { run: ExportRun }) {
           )}
         </p>
       )}
-      {status === 'failed' && error && <p class="fault">{error}</p>}
+      <p class="hint">{counted(records_charged, 'record')} charged.</p>
+      {reason && <p class={run.status === 'failed' ? 'fault' : 'notice'}>{reason}</p>}
     </section>
   )
 }

@@ -8,7 +8,7 @@ import { Page, Section } from '../../components/page.tsx'
 import { PagedTable } from '../../components/pagedTable.tsx'
 import { exactTime } from '../../components/time.ts'
 import { toast } from '../../components/toast.tsx'
-import { counted } from '../../format.ts'
+import { counted, percent } from '../../format.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { go, Link } from '../../router.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
@@ -75,6 +75,7 @@ function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
             open={({ id }) => setUrl({ import: id })}
           />
         </Section>
+        {chosen && <MatchRate of={chosen} />}
         {chosen && (
           <Rejected key={`${chosen.id} ${chosen.status}`} listId={list.id} chosen={chosen} />
         )}
@@ -153,6 +154,31 @@ const importColumns = [
   count('rows_rejected', 'Rejected'),
 ]
 
+/** How many of the new rows of an import match people or companies that Footfall knows. */
+function MatchRate({
+  of: { status, rows_matched: matched, rows_unmatched: unmatched },
+}: {
+  of: Import
+}) {
+  if (status !== 'completed') return null
+  if (matched === undefined || unmatched === undefined)
+    return (
+      <p class="card">
+        Today’s free answers are used up. The match rate appears after midnight UTC.
+      </p>
+    )
+  const added = matched + unmatched
+  if (added === 0) return null
+  return (
+    <p class="card" role="status">
+      <strong class="number">{percent(matched / added)}</strong> matched: Footfall knows{' '}
+      {records(matched)} of {counted(added, 'new row')}. Importing is free.
+    </p>
+  )
+}
+
+const reasonText = ({ message }: Line) => message.charAt(0).toUpperCase() + message.slice(1)
+
 /** The rejected lines of an import, with reasons. */
 function Rejected({ listId, chosen }: { listId: string; chosen: Import }) {
   const lines = useListQuery(
@@ -178,7 +204,8 @@ function Rejected({ listId, chosen }: { listId: string; chosen: Import }) {
           {
             name: 'reason',
             label: 'Reason',
-            value: ({ message }: Line) => message.charAt(0).toUpperCase() + message.slice(1),
+            value: reasonText,
+            show: (line: Line) => <span class="wraps">{reasonText(line)}</span>,
           },
         ]}
         keyOf={({ line }) => String(line)}

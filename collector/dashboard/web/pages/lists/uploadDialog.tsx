@@ -62,6 +62,10 @@ export function UploadDialog({
           <span class="label">File (CSV or JSON lines, optionally .gz, up to 1 GiB)</span>
           <input ref={file} type="file" accept=".csv,.txt,.ndjson,.jsonl,.gz" />
         </label>
+        <p class="hint">
+          Importing is free. Afterwards you see how many rows match people or companies that
+          Footfall knows.
+        </p>
         <LinesField name="lines" label="Or paste items, one on each line" rows={5} />
       </Form>
     </Dialog>

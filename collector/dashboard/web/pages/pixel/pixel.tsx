@@ -13,7 +13,9 @@ import { PixelSecrets } from './identifySecrets.tsx'
 import { Install } from './install.tsx'
 import { PixelSettings, type PixelTab, settingGroups } from './settings.tsx'
 
-const tabs: Record<PixelTab, string> = { install: 'Install', ...settingGroups }
+const shownTabs = { install: 'Install', ...settingGroups }
+/** The secret has a tab of its own, which nobody opens to copy the snippet, or shows on a shared screen. */
+const adminTabs: Record<PixelTab, string> = { ...shownTabs, identify: 'Sign identify' }
 
 export function PixelPage({ pixelId }: { pixelId: string }) {
   const session = useSession()
@@ -25,13 +27,14 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
     ])
     return { pixel, project, mayEdit: role === 'admin' }
   })
-  const [tab, chooseTab] = urlChoice('tab', Object.keys(tabs) as PixelTab[])
+  const [chosen, chooseTab] = urlChoice('tab', Object.keys(adminTabs) as PixelTab[])
 
   return (
     <AsyncView query={loaded}>
       {({ pixel, project, mayEdit }) => {
         const organization = `/${session.organization.organization_id}`
         const projectPath = `${organization}/projects/${project.project_id}`
+        const tab = mayEdit || chosen !== 'identify' ? chosen : 'install'
         const changed = (pixel: Pixel) => loaded.set({ pixel, project, mayEdit })
         return (
           <Page
@@ -58,11 +61,21 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
             }
           >
             <PixelActivity pixel={pixel} />
-            <Tabs set="pixel" label="Pixel" tabs={tabs} current={tab} choose={chooseTab} />
+            <Tabs
+              set="pixel"
+              label="Pixel"
+              tabs={mayEdit ? adminTabs : shownTabs}
+              current={tab}
+              choose={chooseTab}
+            />
             <TabPanel set="pixel" tab="install" current={tab}>
               <Install pixel={pixel} />
-              {mayEdit && <PixelSecrets pixel={pixel} />}
             </TabPanel>
+            {mayEdit && (
+              <TabPanel set="pixel" tab="identify" current={tab}>
+                {tab === 'identify' && <PixelSecrets pixel={pixel} />}
+              </TabPanel>
+            )}
             <PixelSettings
               pixel={pixel}
               mayEdit={mayEdit}

@@ -19,7 +19,7 @@ export const originsHint =
 /** Tabs of the settings. */
 export const settingGroups = { privacy: 'Privacy', capture: 'Capture' }
 type Group = keyof typeof settingGroups
-export type PixelTab = 'install' | Group
+export type PixelTab = 'install' | Group | 'identify'
 const set = 'pixel'
 
 /** The field of a setting. */

@@ -10,7 +10,7 @@ export function Forecast({ projectId }: { projectId: string | undefined }) {
   return (
     <Section
       title="This month"
-      lead="The forecast uses the average cost a day of the last week for each remaining day."
+      lead="The forecast uses the average cost a day of the last week, or since the first charge, for each remaining day."
     >
       <AsyncView query={forecast} lines={4}>
         {({ spent_micros, forecast_micros, daily_average_micros, budget_micros }) => (
