@@ -93,8 +93,7 @@ const erasuresMax = 1_000
 /**
  * Erases events, rejected events, links and profiles once. An erasure ends when nothing is left and the
  * request is ten minutes old. Every collector must also have shipped the events it had accepted by then, and
- * removed its dead letters (`keepErasing`). Then the subject is deleted too. Returns true while some are
- * unfinished.
+ * removed its dead letters (`keepErasing`). Then the subject is deleted too. Returns true while rows were left.
  */
 export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): Promise<boolean> {
   const erasures = await readUnfinished(postgres)
@@ -135,7 +134,7 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
     'UPDATE erasures SET emptied_at = now() WHERE erasure_id = ANY($1) AND emptied_at IS NULL',
     [erasures.map(({ erasure_id }) => erasure_id)],
   )
-  const { rowCount } = await postgres.query(
+  await postgres.query(
     `UPDATE erasures SET finished_at = now(), hem = NULL, cookie_ids = '{}'
      WHERE erasure_id = ANY($1) AND requested_at < $2 AND requested_at < $3`,
     [
@@ -144,7 +143,7 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
       new Date(Math.min(erasedUntil, Date.now())),
     ],
   )
-  return rowCount! < erasures.length
+  return false
 }
 
 /** Deletes the rows of each of these conditions, like deleteRows. Returns true if there were any. */

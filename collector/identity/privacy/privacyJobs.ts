@@ -4,7 +4,7 @@ import { removeLinks } from './linkRemovals.ts'
 import { privacyRequests, syncToClickHouse } from './optOuts.ts'
 import { deleteExpired } from './retention.ts'
 
-/** Interval between the runs of an unfinished erasure. */
+/** Interval between runs that delete rows. Erasures that only wait for rows in transit run by the schedule. */
 const eraseAgainSeconds = 3
 
 /** The background jobs of privacy: opt-outs, erasures and the retention of pixels' events. */

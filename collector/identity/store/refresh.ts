@@ -16,6 +16,7 @@ const reload = async ({ nodes }: ClickHouse, dictionary: string): Promise<void> 
 /** Each dictionary reads only those before it. */
 const dictionaries = [
   'person_by_hem',
+  'opted_out_by_key',
   'identity_by_cookie',
   'identity_by_cookie_lately',
   'profile_by_hem',

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { compareHits } from '../../analytics/hits/compareHits.ts'
+import { rebuildHits } from '../../analytics/hits/rebuildHits.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { companyAt, type Graph, profileAt } from '../../identity/generate/index.ts'
 import { profileCount } from '../../identity/store/profileSql.ts'
@@ -149,6 +150,8 @@ export async function fillSampleDatabase(
     .map((day) => new Date(day * dayMs))
   await insertDays(clickhouse, missing, rowsOf, 'sample')
   await insertHours(today)
+  // The days of a new database at once. A comparison builds each day of its own.
+  if (hours.length === 0) await rebuildHits(clickhouse, [sampleIdentity.projectId])
   await compareHits(clickhouse, now.getTime(), new AbortController().signal)
 }
 

@@ -34,6 +34,7 @@ const sources = [
   'profile_rows',
   'company_networks',
   'shared_people',
+  'opted_out_keys',
 ] as const
 
 /** Each file depends only on the files before it. */

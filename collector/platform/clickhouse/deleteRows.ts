@@ -27,18 +27,17 @@ async function deleteRowsOfServer(
   condition: Query,
   settings = '',
 ): Promise<boolean> {
-  const [state] = await clickhouse.rows<{ is_left: 0 | 1; is_running: 0 | 1 }>({
-    sql: `
-      SELECT
-        (SELECT count() FROM (SELECT 1 FROM ${table} WHERE ${condition.sql} LIMIT 1)) AS is_left,
-        (SELECT count() > 0 FROM system.mutations
-         WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done) AS is_running`,
-    params: { ...condition.params, table },
+  const left = await clickhouse.rows({
+    sql: `SELECT 1 AS is_left FROM ${table} WHERE ${condition.sql} LIMIT 1`,
+    params: condition.params,
   })
-  if (!state!.is_left) return false
-  if (!state!.is_running) {
-    await clickhouse.command(deletionQuery(table, condition, settings))
-  }
+  if (left.length === 0) return false
+  const running = await clickhouse.rows({
+    sql: `SELECT 1 AS is_running FROM system.mutations
+          WHERE database = currentDatabase() AND table = {table:String} AND NOT is_done LIMIT 1`,
+    params: { table },
+  })
+  if (running.length === 0) await clickhouse.command(deletionQuery(table, condition, settings))
   return true
 }
 

@@ -1,6 +1,6 @@
 /** Alerts: which conditions raise them, who hears of it, and how often. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { storeMember } from '../../../collector/accounts/members/newMember.ts'
 import { postToChats } from '../../../collector/analytics/alerts/alertChannels.ts'
 import { checkAlerts } from '../../../collector/analytics/alerts/alertJobs.ts'
@@ -47,6 +47,8 @@ afterAll(async () => {
   await events.close()
   await chat.close()
 })
+// Each check measures all active alerts.
+afterEach(() => events.postgres.query('UPDATE alerts SET active = false'))
 
 const deps = () => ({
   postgres: events.postgres,

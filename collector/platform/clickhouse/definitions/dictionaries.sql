@@ -12,7 +12,8 @@ CREATE DICTIONARY {database}.identity_by_cookie
 PRIMARY KEY organization_id, cookie_id
 SOURCE(CLICKHOUSE({login} QUERY 'SELECT organization_id, cookie_id, hem_number, is_vouched FROM {counting_links}'))
 LAYOUT(COMPLEX_KEY_HASHED_ARRAY())
-LIFETIME(MIN 300 MAX 600);
+LIFETIME(MIN 300 MAX 600)
+SETTINGS(dictionary_use_async_executor = 1);
 
 -- Links of the last hour. This dictionary is small and reloads every second; the large one may be up to ten
 -- minutes old.
@@ -26,7 +27,8 @@ CREATE DICTIONARY {database}.identity_by_cookie_lately
 PRIMARY KEY organization_id, cookie_id
 SOURCE(CLICKHOUSE({login} QUERY 'SELECT organization_id, cookie_id, hem_number, is_vouched FROM {counting_links_lately}'))
 LAYOUT(COMPLEX_KEY_HASHED_ARRAY())
-LIFETIME(MIN 1 MAX 2);
+LIFETIME(MIN 1 MAX 2)
+SETTINGS(dictionary_use_async_executor = 1);
 
 -- Loads requested profiles on demand and caches 65,536 of them, each of at most 4 KiB.
 CREATE DICTIONARY {database}.profile_by_hem

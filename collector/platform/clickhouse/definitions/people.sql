@@ -44,3 +44,36 @@ PRIMARY KEY hem_number
 SOURCE(CLICKHOUSE({login} QUERY 'SELECT hem_number, person_number, profile_number, hems FROM {shared_people}'))
 LAYOUT(COMPLEX_KEY_HASHED_ARRAY())
 LIFETIME(MIN 300 MAX 600);
+
+CREATE VIEW {database}.active_opt_outs AS
+SELECT organization_id, hem, cookie_id FROM {database}.opt_outs FINAL WHERE is_active;
+
+-- All hems of people who opted out with any of their addresses.
+CREATE VIEW {database}.opted_out_people AS
+SELECT organization_id, lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault(
+    '{database}.person_by_hem', 'hems', tuple(hem_number), [hem_number]))))) AS hem
+FROM (
+    SELECT organization_id, reinterpretAsUInt256(unhex(hem)) AS hem_number
+    FROM {database}.active_opt_outs WHERE hem != '');
+
+-- The organizations that each person (by each hem) and each browser (by its cookie) opted out of; the zero UUID: all.
+CREATE VIEW {database}.opted_out_keys AS
+SELECT key, groupUniqArray(organization_id) AS organizations
+FROM (
+    SELECT hem AS key, organization_id FROM {database}.opted_out_people
+    UNION ALL
+    SELECT toString(cookie_id), organization_id FROM {database}.active_opt_outs WHERE hem = '')
+GROUP BY key;
+
+-- Views look opt-outs up here. A subquery would take milliseconds of analysis in each place that names it. Dictionaries that
+-- read other dictionaries load in several threads: in one, a reload would reload all that it reads.
+CREATE DICTIONARY {database}.opted_out_by_key
+(
+    key String,
+    organizations Array(UUID)
+)
+PRIMARY KEY key
+SOURCE(CLICKHOUSE({login} QUERY 'SELECT key, organizations FROM {opted_out_keys}'))
+LAYOUT(COMPLEX_KEY_HASHED_ARRAY())
+LIFETIME(MIN 300 MAX 600)
+SETTINGS(dictionary_use_async_executor = 1);

@@ -14,7 +14,7 @@ const graph: Graph = { seed: 8, companies: 3 }
 const [large, small] = [0, 1].map((index) => companyAt(graph, index)) as [Row, Row]
 
 beforeAll(async () => {
-  events = await openEvents({ hasTestRows: true })
+  events = await openEvents()
   const { live } = events.clickhouse
   const insert = (table: string, rows: Row[]) =>
     live.insertLines(
@@ -91,7 +91,7 @@ describe('what cannot be asked is answered 400, which names the parameter', () =
 })
 
 test('a test key asks the sample, and is not charged', async () => {
-  await fillSampleDatabase(events.clickhouse.test, new Date())
+  await fillSampleDatabase(events.clickhouse.test, new Date(), 1)
   const mode = { 'x-test-mode': 'test' }
   const [company] = sampleCompanies().map((line) => JSON.parse(line) as Row)
   const answer = await ask({ domain: String(company!.company_domain) }, mode)
