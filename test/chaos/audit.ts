@@ -15,7 +15,7 @@ export interface Audit {
   altered: number
   /** Rows and different events, as the counts route says. */
   counted: { total: number; distinct: number }
-  /** What the overview says, within minutes, and what the returned events say. */
+  /** Figures of the overview, within minutes, and those of the returned events. */
   figures: Figures
   expected: Figures
   /** Event ids of the first lost, doubled and altered ones. */
