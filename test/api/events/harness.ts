@@ -11,7 +11,6 @@ import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
 import type { Tier } from '../../../schemas/fields.ts'
 import { type AppOptions, openApp } from '../../harness/app.ts'
 import {
-  migratedDatabase,
   newClickHouseDatabase,
   newKeptClickHouseDatabase,
   newKeptPostgresDatabase,
@@ -72,14 +71,13 @@ const shared: Partial<Record<'live' | 'test', Promise<string>>> = {}
 const sharedDatabase = (mode: 'live' | 'test'): Promise<string> =>
   (shared[mode] ??= newKeptClickHouseDatabase())
 
-async function openStores(
-  isAlone: boolean,
-  hasTestRows: boolean,
-): Promise<Record<'live' | 'test', ClickHouse>> {
+async function openStores(isAlone: boolean): Promise<Record<'live' | 'test', ClickHouse>> {
   const url = inject('clickhouseUrl')
   const live = isAlone ? newClickHouseDatabase() : sharedDatabase('live')
-  const test = hasTestRows ? sharedDatabase('test') : migratedDatabase
-  return { live: openClickHouse(url, await live), test: openClickHouse(url, await test) }
+  return {
+    live: openClickHouse(url, await live),
+    test: openClickHouse(url, await sharedDatabase('test')),
+  }
 }
 
 interface EventsOptions {
@@ -89,8 +87,6 @@ interface EventsOptions {
   on?: Record<'live' | 'test', ClickHouse>
   /** Whether the test asserts about more than its organization, and needs a ClickHouse database of its own. */
   isAlone?: boolean
-  /** Whether there are rows for test keys: otherwise they read a database that stays empty. */
-  hasTestRows?: boolean
   /** What requests read through instead. */
   readsFrom?: ClickHouse
   /** Whether callers are authenticated and scoped, as in the service; with rate limits. */
@@ -141,7 +137,8 @@ export async function openEvents(options?: EventsOptions): Promise<Events> {
 
 async function openShared(): Promise<Events> {
   countOpening('apps', -1)
-  return openOwn({}, await newKeptPostgresDatabase())
+  // A busy machine takes its time for a thousand random sessions.
+  return openOwn({ env: { FOOTFALL_READ_SECONDS_MAX: '45' } }, await newKeptPostgresDatabase())
 }
 
 async function openOwn(
@@ -149,7 +146,6 @@ async function openOwn(
     env = {},
     on,
     isAlone = false,
-    hasTestRows = false,
     readsFrom,
     isGuarded = false,
     sendMail = null,
@@ -158,7 +154,7 @@ async function openOwn(
   }: EventsOptions,
   keptUrl?: string,
 ) {
-  const clickhouse = on ?? (await openStores(isAlone, hasTestRows))
+  const clickhouse = on ?? (await openStores(isAlone))
   const postgresUrl = keptUrl ?? (await newPostgresDatabase())
   const postgres = openPostgres(postgresUrl, () => {})
   const { app, services, ...opened } = await openApp(

@@ -35,7 +35,7 @@ const old = eventOf(now, 30 * hour)
 const foreign = eventOf(now, 1 * minute, { organization_id: randomUUID() })
 
 beforeAll(async () => {
-  events = await openEvents({ hasTestRows: true })
+  events = await openEvents()
   await events.insert([old, click, view, spring, dsp, foreign])
   await events.insert([eventOf(now, minute, { page_url: 'https://sample.example/' })], 'test')
 })

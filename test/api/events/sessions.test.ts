@@ -13,7 +13,7 @@ const midnight = Math.floor(Date.now() / day) * day - 7 * day
 
 let events: Awaited<ReturnType<typeof openEvents>>
 beforeAll(async () => {
-  events = await openEvents({ env: { FOOTFALL_READ_SECONDS_MAX: '45' } })
+  events = await openEvents()
 })
 afterAll(() => events.close())
 

@@ -14,7 +14,7 @@ const graph: Graph = { seed: 8, companies: 3 }
 const [large, small] = [0, 1].map((index) => companyAt(graph, index)) as [Row, Row]
 
 beforeAll(async () => {
-  events = await openEvents({ hasTestRows: true })
+  events = await openEvents()
   const { live } = events.clickhouse
   const insert = (table: string, rows: Row[]) =>
     live.insertLines(
