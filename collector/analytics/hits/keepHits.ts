@@ -20,7 +20,7 @@ import { freshMs, isFresh, receivedIn, repairHits } from './repairHits.ts'
 
 /** Appending takes one of so many parts of the time. */
 const restsPerRun = 30
-const [restSecondsMin, restSecondsMax] = [1, 10]
+const [restSecondsMin, restSecondsMax] = [2, 10]
 const repairEveryMs = 60_000
 /** Repairs before a comparison that somebody waits for. */
 const repairSoonMs = 10_000
@@ -78,11 +78,15 @@ export async function keepHits(
     // Its insert may still arrive.
     await note({ appending_ms: null, compared_ms: 0 })
   }
-  if (progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
-    await note({ appended_ms: 0, repaired_ms: 0 })
   // A collector that is lost holds complete_until back. Its events are found by a comparison when they arrive.
   const completeMs = (await readCompleteUntil(postgres)) ?? 0
   const untilMs = Math.max(progress.appended_ms, completeMs, nowMs - waitMs)
+  const { compared_ms } = progress
+  const isAwaited = compared_ms === 0
+  const repairsDue =
+    untilMs - progress.repaired_ms >= (isAwaited ? Math.min(repairs, repairSoonMs) : repairs)
+  if (repairsDue && progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
+    await note({ appended_ms: 0, repaired_ms: 0 })
   for (;;) {
     const batch = await findBatch(clickhouse, progress.appended_ms, untilMs)
     if (batch.events > 0) {
@@ -94,16 +98,10 @@ export async function keepHits(
   }
   const appendedIn = performance.now() - began
   figuresCompleteUntil.set(untilMs / 1000)
-  const { compared_ms, repaired_ms } = progress
-  const isAwaited = compared_ms === 0
-  if (
-    signal.aborted ||
-    untilMs - repaired_ms < (isAwaited ? Math.min(repairs, repairSoonMs) : repairs)
-  )
-    return appendedIn
+  if (signal.aborted || !repairsDue) return appendedIn
   // A repair that is cut off may have deleted hits.
   await note({ appended_ms: untilMs, compared_ms: comparing })
-  const left = await repairHits(clickhouse, repaired_ms, untilMs, signal)
+  const left = await repairHits(clickhouse, progress.repaired_ms, untilMs, signal)
   if (signal.aborted) return appendedIn
   if (left !== 'late events') await note({ repaired_ms: untilMs })
   const everyMs = completeMs < untilMs ? waitMs : compareEveryMs
