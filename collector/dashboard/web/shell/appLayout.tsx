@@ -4,6 +4,7 @@ import { timeZoneOrUtc } from '../../../platform/timeZone.ts'
 import { api, ownProjects, type Session } from '../api.ts'
 import { Logo } from '../components/logo.tsx'
 import { Skeleton } from '../components/skeleton.tsx'
+import { readProject } from '../firstProject.ts'
 import { projectOfPath } from '../projectPath.ts'
 import { go, Link } from '../router.tsx'
 import { accountPlace, addressOf, type Place, placesFor } from '../routes.ts'
@@ -27,7 +28,7 @@ function useProjectZone(projectId: string | undefined): boolean {
     }
     if (!projectId) show('UTC')
     else
-      api.getProject({ project_id: projectId }).then(
+      readProject(projectId).then(
         ({ project }) => show(project.time_zone),
         // The page itself reports what is wrong.
         () => show('UTC'),
