@@ -466,6 +466,12 @@ test('a first load takes at most 25 requests, and fetches nothing twice', async 
   const first = await open({ storageState: await page.context().storageState() })
   const requests: string[] = []
   first.on('request', (request) => requests.push(request.url().replace(dashboard.service.url, '')))
+  // The time zone of the project does not wait for the session.
+  const project = first.waitForRequest(/project\/retrieve/)
+  await first.route('**/dashboard/session', async (route) => {
+    await project
+    await route.continue()
+  })
   await first.goto(overview())
   await first.locator('.panel-rows').first().waitFor()
   await first.locator('.chart canvas').waitFor()

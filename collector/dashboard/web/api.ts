@@ -79,7 +79,17 @@ const organizationOfPage = (): string | undefined =>
 /** Errors of 401 that concern the given values, not the session. */
 const notOfSession = new Set(['invalid_credentials', 'second_factor_required', 'invalid_code'])
 
-const clientFor = (organizationOf: () => string | undefined) =>
+/** If the session has expired, the sign-in page replaces the current page. */
+const fetchOrSignIn: typeof fetch = async (url, init) => {
+  const answer = await fetch(url, init)
+  if (answer.status === 401) {
+    const { error } = await answer.clone().json()
+    if (!notOfSession.has(error)) session.value = null
+  }
+  return answer
+}
+
+const clientFor = (organizationOf: () => string | undefined, fetcher = fetchOrSignIn) =>
   createClient({
     maxTries: 3,
     // The client leaves a longer wait to the user.
@@ -89,18 +99,13 @@ const clientFor = (organizationOf: () => string | undefined) =>
       const organization = organizationOf()
       return { ...(organization && { 'x-organization-id': organization }) }
     },
-    /** If the session has expired, the sign-in page replaces the current page. */
-    async fetch(url, init) {
-      const answer = await fetch(url, init)
-      if (answer.status === 401) {
-        const { error } = await answer.clone().json()
-        if (!notOfSession.has(error)) session.value = null
-      }
-      return answer
-    },
+    fetch: fetcher,
   })
 
 export const api = clientFor(organizationOfPage)
+
+/** For requests before the session is known: a refusal does not end it. */
+export const apiBeforeSession = clientFor(organizationOfPage, (url, init) => fetch(url, init))
 
 /**
  * Reads the session as a member of the page's organization, otherwise of the last used one; null without a

@@ -4,6 +4,7 @@ import { timeZoneOrUtc } from '../../../platform/timeZone.ts'
 import { api, ownProjects, type Project, type Session } from '../api.ts'
 import { Logo } from '../components/logo.tsx'
 import { Skeleton } from '../components/skeleton.tsx'
+import { readProject } from '../firstProject.ts'
 import { projectOfPath } from '../projectPath.ts'
 import { go, Link } from '../router.tsx'
 import { accountPlace, addressOf, type Place, placesFor } from '../routes.ts'
@@ -32,7 +33,7 @@ function useProject(projectId: string | undefined): Project | null | undefined {
     }
     if (!projectId) show(null)
     else
-      api.getProject({ project_id: projectId }).then(
+      readProject(projectId).then(
         ({ project }) => show(project),
         // The page itself reports what is wrong.
         () => show(null),
