@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  propertiesIn,
-  samplesIn,
-} from '../../../collector/dashboard/web/pages/overview/properties.ts'
+import { propertiesIn, samplesIn } from '../../../collector/dashboard/web/view/properties.ts'
 
 test('the properties of custom events are those of all sets, once, without names that no path contains', () => {
   const sets = ['{"plan":"pro","total":49}', null, '{"total":0,"a.b":1,"c,d":2,"e:f":3}', '{}']

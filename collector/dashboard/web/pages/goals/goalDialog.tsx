@@ -9,7 +9,7 @@ import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { ConditionBuilder } from '../../view/conditionBuilder.tsx'
 import { eventName } from '../../view/conditionRow.tsx'
 import { daysOf, windowOf } from '../../view/periods.ts'
-import { properties, samplesIn } from '../overview/properties.ts'
+import { properties, samplesIn } from '../../view/properties.ts'
 import {
   type GoalKind,
   goalFilter,

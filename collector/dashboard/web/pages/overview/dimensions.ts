@@ -1,6 +1,7 @@
 import { countryName } from '../../format.ts'
 import { filterFor } from '../../view/filterText.ts'
 import { labelOfField, labelOfValue } from '../../view/labels.ts'
+import type { Property } from '../../view/properties.ts'
 
 interface DimensionOf {
   name: string
@@ -48,7 +49,6 @@ export const dimensions = {
   resolved: { name: 'Visitor', none: 'Unknown', text: yesOrNo },
 } satisfies Record<string, DimensionOf>
 /** A property of custom events. */
-export type Property = `event_data.properties.${string}`
 export type Dimension = keyof typeof dimensions | Property
 
 /** The properties of a dimension. */

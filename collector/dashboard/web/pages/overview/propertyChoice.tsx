@@ -1,9 +1,8 @@
 import { api } from '../../api.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import { labelOfField } from '../../view/labels.ts'
+import { type Property, properties, propertiesIn } from '../../view/properties.ts'
 import type { PanelQuery } from './breakdown.ts'
-import type { Property } from './dimensions.ts'
-import { properties, propertiesIn } from './properties.ts'
 
 /** How many different sets of properties name the properties. */
 const setsMax = 200

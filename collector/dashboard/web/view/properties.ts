@@ -1,4 +1,5 @@
-import type { Property } from './dimensions.ts'
+/** A dimension of the API: a property of events. */
+export type Property = `event_data.properties.${string}`
 
 /** The API's name of all properties of an event: a dimension whose values are JSON objects. */
 export const properties = 'event_data.properties'
