@@ -50,7 +50,7 @@ const retryMs = 100
  * A refused row may be stored nevertheless. Its publish then holds the low mark until NATS has answered, so readers that
  * follow the watermark do not miss the event.
  */
-export class NatsLog implements EventLog {
+class NatsLog implements EventLog {
   readonly #options: NatsLogOptions
   readonly #spoolId = uuidV7()
   readonly #encoder = new FrameEncoder()

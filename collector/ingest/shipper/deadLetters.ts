@@ -60,7 +60,7 @@ export function readDeadLetters(directory: string): LetterFile[] {
 }
 
 /** Replaces the letters of a file, or deletes the file if there are none. */
-export function replaceDeadLetters(path: string, letters: readonly DeadLetter[]): void {
+function replaceDeadLetters(path: string, letters: readonly DeadLetter[]): void {
   if (letters.length === 0) {
     unlinkSync(path)
     return

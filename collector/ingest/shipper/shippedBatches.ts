@@ -265,7 +265,7 @@ export interface VerifiedStarts {
 }
 
 /** Whether these are the same runs of the servers. ClickHouse rounds both times to the second. */
-export const areSameRuns = (starts: readonly number[], others: readonly number[] | null): boolean =>
+const areSameRuns = (starts: readonly number[], others: readonly number[] | null): boolean =>
   starts.length === others?.length &&
   starts.every((start, shard) => Math.abs(start - others[shard]!) <= 1)
 
