@@ -44,7 +44,8 @@ function walk(random: Random, visitor: SampleVisitor, startMs: number): SampleEv
   let referrer = random.pick(entrances)
   let atMs = startMs + random.integer(0, minuteMs)
   while (atMs < startMs + visitEveryMs) {
-    const [path, title] = random.pick(pages)
+    // Most visits of the demo begin at its home page.
+    const [path, title] = events.length === 0 ? pages[0] : random.pick(pages)
     const url = site + path
     events.push({ visitor, event: pageView(random, visitor, { url, title, referrer, atMs }) })
     referrer = url
