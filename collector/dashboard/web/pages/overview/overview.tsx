@@ -79,7 +79,13 @@ export function Overview({
                   )}
                 </Headline>
                 {imported && <Imported view={view} query={query} totals={imported} />}
-                <Panels query={query} compared={compared} goal={goal} visitors={overview.visitors}>
+                <Panels
+                  query={query}
+                  compared={compared}
+                  goal={goal}
+                  visitors={overview.visitors}
+                  isStale={figures.isStale}
+                >
                   {hasGoals && <GoalsPanel projectId={projectId} query={conversions} />}
                   {!isShared() && <CompaniesPanel projectId={projectId} />}
                 </Panels>

@@ -45,6 +45,7 @@ export function Panels({
   compared,
   goal,
   visitors,
+  isStale,
   children,
 }: {
   query: ViewQuery
@@ -54,6 +55,8 @@ export function Panels({
   goal: string | undefined
   /** All visitors of the period. */
   visitors: number
+  /** Whether they are those of an earlier view. */
+  isStale: boolean
   children: ComponentChildren
 }) {
   // One request for the default dimensions of all panels.
@@ -80,6 +83,8 @@ export function Panels({
               compared={compared}
               goal={goal}
               visitors={visitors}
+              isStale={isStale}
+              isFirstStale={first.isStale}
             />
           ))}
           {children}
@@ -97,6 +102,8 @@ function Panel({
   compared,
   goal,
   visitors,
+  isStale,
+  isFirstStale,
 }: {
   title: string
   choices: Dimension[]
@@ -105,6 +112,9 @@ function Panel({
   compared: Window | null
   goal: string | undefined
   visitors: number
+  isStale: boolean
+  /** Whether `first` is of an earlier view. */
+  isFirstStale: boolean
 }) {
   const [shown, choose] = urlChoice(parameterOf(title), choices)
   const isFirst = shown === choices[0]
@@ -144,7 +154,8 @@ function Panel({
             projectId={query.project_id}
             dimension={shown}
             values={values}
-            visitors={visitors}
+            // A share of another period's total would be wrong.
+            visitors={(isFirst ? isFirstStale : other.isStale) === isStale ? visitors : 0}
           />
         )}
       </AsyncView>

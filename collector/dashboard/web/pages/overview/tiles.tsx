@@ -60,6 +60,8 @@ function TileChange({
   before: number | null
 }) {
   const was = orNone(before, metricOf(metric).format)
+  // Without anything before, as on a new site, there is nothing to compare with.
+  if (!before) return null
   if (changeOf(now, before) === null) return <span class="tile-change">before: {was}</span>
   return (
     <span class="tile-change number" title={`Before: ${was}`}>
