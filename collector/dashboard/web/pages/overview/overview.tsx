@@ -79,13 +79,7 @@ export function Overview({
                   )}
                 </Headline>
                 {imported && <Imported view={view} query={query} totals={imported} />}
-                <Panels
-                  query={query}
-                  compared={compared}
-                  goal={goal}
-                  visitors={overview.visitors}
-                  isStale={figures.isStale}
-                >
+                <Panels query={query} compared={compared} goal={goal} visitors={overview.visitors}>
                   {hasGoals && <GoalsPanel projectId={projectId} query={conversions} />}
                   {!isShared() && <CompaniesPanel projectId={projectId} />}
                 </Panels>

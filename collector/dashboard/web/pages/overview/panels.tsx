@@ -45,7 +45,6 @@ export function Panels({
   compared,
   goal,
   visitors,
-  isStale,
   children,
 }: {
   query: ViewQuery
@@ -55,8 +54,6 @@ export function Panels({
   goal: string | undefined
   /** All visitors of the period. */
   visitors: number
-  /** Whether they are those of an earlier view. */
-  isStale: boolean
   children: ComponentChildren
 }) {
   // One request for the default dimensions of all panels.
@@ -83,8 +80,6 @@ export function Panels({
               compared={compared}
               goal={goal}
               visitors={visitors}
-              isStale={isStale}
-              isFirstStale={first.isStale}
             />
           ))}
           {children}
@@ -102,8 +97,6 @@ function Panel({
   compared,
   goal,
   visitors,
-  isStale,
-  isFirstStale,
 }: {
   title: string
   choices: Dimension[]
@@ -112,9 +105,6 @@ function Panel({
   compared: Window | null
   goal: string | undefined
   visitors: number
-  isStale: boolean
-  /** Whether `first` is of an earlier view. */
-  isFirstStale: boolean
 }) {
   const [shown, choose] = urlChoice(parameterOf(title), choices)
   const isFirst = shown === choices[0]
@@ -154,8 +144,7 @@ function Panel({
             projectId={query.project_id}
             dimension={shown}
             values={values}
-            // A share of another period's total would be wrong.
-            visitors={(isFirst ? isFirstStale : other.isStale) === isStale ? visitors : 0}
+            visitors={visitors}
           />
         )}
       </AsyncView>
