@@ -185,10 +185,8 @@ test('arrows and keys lead to the period before and after; comparisons are chose
   await it.page.getByLabel('Comparison').selectOption('year')
   await eventually(() => it.searchParam('compare')).toBe('year')
   await it.fresh()
-  // Nobody came a year ago.
-  await eventually(() => it.tile('Visitors').locator('.tile-change').textContent()).toBe(
-    'before: 0',
-  )
+  // Nobody came a year ago, so there is nothing to compare with.
+  await eventually(() => it.tile('Visitors').locator('.tile-change').count()).toBe(0)
   await it.page.getByLabel('Comparison').selectOption('custom')
   await it.page.getByLabel('First day (UTC)').fill(day(midnight - 3 * dayMs))
   await it.page.getByLabel('Last day (UTC)').fill(day(midnight - 2 * dayMs))

@@ -75,6 +75,21 @@ test('the skeleton of the overview has seven tiles, a chart and panels of eight 
   await page.context().close()
 })
 
+test.each([
+  ['events', 'Events'],
+  ['people', 'Visitors'],
+])('on a screen of 1280 px the table of %s shows its last column', async (path, caption) => {
+  const page = await it.dashboard.open({ viewport: desktop })
+  await it.dashboard.signIn(page)
+  await page.goto(it.pageOf(path))
+  const table = page.getByRole('group', { name: caption, exact: true })
+  await table.locator('tbody tr').first().waitFor()
+  expect(
+    await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth),
+  ).toBeLessThanOrEqual(1)
+  await page.context().close()
+})
+
 describe('on a phone', () => {
   test('the header shows the project’s name instead of the product’s', async () => {
     const page = await it.dashboard.open({ viewport: phone })

@@ -197,6 +197,7 @@ describe('projects', () => {
       ignored_networks: [],
       ignored_hosts: [],
       ignored_paths: [],
+      uses_activation: false,
     })
     const retrieve = `GET /api/v1/project/retrieve/${project.project_id}`
     expect(await it.done(it.key, retrieve)).toEqual({ project })

@@ -3,6 +3,9 @@ import { useState } from 'preact/hooks'
 import { setUrl, urlValue } from '../urlState.ts'
 import { MoreButton } from './moreButton.tsx'
 
+/** Texts of so many columns wrap on a wide screen, instead of hiding the last column. */
+const fewColumns = 8
+
 /** A column of a table; `value` is used for sorting and searching, and shown if there is no `show`. */
 export interface Column<Row> {
   name: string
@@ -58,7 +61,7 @@ export function DataTable<Row>({
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset does not scroll in every browser. */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}
       <div class="scroll" role="group" aria-label={caption} tabIndex={0}>
-        <table class="data">
+        <table class={columns.length <= fewColumns ? 'data few' : 'data'}>
           <caption class="visually-hidden">{caption}</caption>
           <thead>
             <tr>

@@ -21,15 +21,13 @@ import { GoAnywhere, Shortcuts } from './shortcuts.tsx'
  * without a project. A hook.
  */
 function useProject(projectId: string | undefined): Project | null | undefined {
-  const [known, setKnown] = useState<{ of?: string | undefined; project: Project | null }>({
-    project: null,
-  })
+  const [[of, known], setKnown] = useState<[of?: string | undefined, project?: Project | null]>([])
   useEffect(() => {
     let isOver = false
     const show = (project: Project | null) => {
       if (isOver) return
-      zone.value = timeZoneOrUtc(project?.time_zone ?? 'UTC')
-      setKnown({ of: projectId, project })
+      zone.value = timeZoneOrUtc(project?.time_zone ?? '')
+      setKnown([projectId, project])
     }
     if (!projectId) show(null)
     else
@@ -42,7 +40,7 @@ function useProject(projectId: string | undefined): Project | null | undefined {
       isOver = true
     }
   }, [projectId])
-  return known.of === projectId ? known.project : undefined
+  return of === projectId ? (known ?? null) : undefined
 }
 
 /** The organization of the pages; members of several can switch here. */
@@ -152,10 +150,7 @@ export function AppLayout({
             Menu
           </button>
         </div>
-        <div
-          id="places"
-          class={`places ${isOpen ? 'open' : ''} ${shown === undefined ? 'unknown' : ''}`}
-        >
+        <div id="places" class={isOpen ? 'places open' : 'places'} aria-busy={shown === undefined}>
           <Organization session={session} />
           <GoAnywhere />
           {projectId && (

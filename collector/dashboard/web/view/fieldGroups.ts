@@ -24,8 +24,6 @@ const elsewhere: Readonly<Record<string, string>> = {
   campaign_id: 'Source',
   resolved: 'Visitor',
   cookie_id: 'Visitor',
-  is_bot: 'Visitor',
-  bot_reason: 'Visitor',
 }
 const order = [...new Set(Object.values(groups))]
 /** The fields that people use most; they lead their groups. */

@@ -64,11 +64,18 @@ test('three audiences of the demo have records and files for its live key, and t
 })
 
 test('two goals of the demo are met by some of its visitors', async () => {
-  const answer = await ask(
-    service,
-    `/api/v1/analytics/conversions?project_id=${service.demo.project_id}`,
-  )
-  const { conversions } = (await answer.json()) as { conversions: { name: string; rate: number }[] }
+  const read = async () => {
+    const answer = await ask(
+      service,
+      `/api/v1/analytics/conversions?project_id=${service.demo.project_id}`,
+    )
+    const { conversions } = (await answer.json()) as {
+      conversions: { name: string; rate: number | null }[]
+    }
+    return conversions.every(({ rate }) => rate !== null) ? conversions : null
+  }
+  // A job appends the figures after the start.
+  const conversions = await waitFor('figures', read, 120_000)
   expect(conversions.map(({ name }) => name)).toEqual(['Order', 'Search'])
   for (const { rate } of conversions) {
     expect(rate).toBeGreaterThan(0)

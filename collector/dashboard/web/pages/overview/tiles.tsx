@@ -89,6 +89,8 @@ function TileChange({
   was: string
   isBad?: boolean | undefined
 }) {
+  // Without anything before, as on a new site, there is nothing to compare with.
+  if (!before) return null
   if (changeOf(now, before) === null) return <span class="tile-change">before: {was}</span>
   return (
     <span class="tile-change number" title={`Before: ${was}`}>
