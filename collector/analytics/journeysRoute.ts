@@ -72,7 +72,6 @@ const describe = {
       Type.String({
         maxLength: 8_192,
         description: 'Only sessions with this page_path (after `start`), until this page.',
-        examples: ['/thanks'],
       }),
     ),
     goal: Type.Optional(

@@ -75,6 +75,7 @@ const texts: Readonly<Record<string, Text>> = {
   route: { example: '/audiences' },
   select: { example: 'timestamp,event_type,page_url' },
   start: { example: '/pricing' },
+  end: { example: '/thanks' },
   status: { description: 'Only objects with this status.', example: '4xx' },
   format: { description: 'Format of the file.', example: 'csv' },
   outcome: { description: 'Only records with this result.', example: 'failed' },

@@ -260,6 +260,7 @@ test('goals count the events of the sessions that meet the filter', async () => 
           visitors,
           rate: all ? visitors / all : null,
           revenue: null,
+          missing_values: null,
         }
       }),
     )

@@ -86,7 +86,8 @@ const writes = () =>
 const unrelated = [
   /^api_keys$/,
   /^collectors$/,
-  /^ship_leases$/,
+  /^(ship_)?leases$/,
+  /^hits_progress$/,
   /^rate_limits$/,
   /^pixel_(listening|voices)$/,
   /^audience_builds?$/,
