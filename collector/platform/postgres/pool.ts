@@ -27,16 +27,12 @@ export function openPostgres(
   pool.on('connect', (client) => client.on('error', () => {}))
   pools.add(pool)
   const query = pool.query.bind(pool) as (...given: unknown[]) => unknown
-  const querySimulated = async (...given: unknown[]): Promise<unknown> => {
+  // Inside a simulation, statements run in its transaction, and reads before its first write as usual.
+  pool.query = ((...given: unknown[]) => {
     const simulation = currentSimulation()
-    if (!simulation || (!simulation.hasBegun && onlyReads.test(String(given[0]))))
-      return query(...given)
-    const client = await simulation.client()
-    return (client.query as typeof query).apply(client, given)
-  }
-  // Inside a simulation, statements run in its transaction.
-  pool.query = ((...given: unknown[]) =>
-    currentSimulation() ? querySimulated(...given) : query(...given)) as typeof pool.query
+    const isInside = simulation?.hasBegun || !onlyReads.test(String(given[0]))
+    return simulation && isInside ? simulation.query(...given) : query(...given)
+  }) as typeof pool.query
   return pool
 }
 

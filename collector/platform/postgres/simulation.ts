@@ -6,6 +6,8 @@ class Simulation {
   readonly #connect: () => Promise<pg.PoolClient>
   readonly #undo: (() => Promise<void>)[] = []
   #client: Promise<pg.PoolClient> | null = null
+  /** The last statement: parallel ones of a request run one after another, on its one connection. */
+  #last: Promise<unknown> = Promise.resolve()
   hasEnded = false
 
   constructor(connect: () => Promise<pg.PoolClient>) {
@@ -17,16 +19,19 @@ class Simulation {
     return this.#client !== null
   }
 
-  /**
-   * Returns the connection of the simulation. Its transaction begins with the first use, so a slow upload
-   * holds no connection.
-   */
-  client(): Promise<pg.PoolClient> {
+  /** Runs a statement, in its turn. The transaction begins with the first one, so a slow upload holds no connection. */
+  query(...given: unknown[]): Promise<unknown> {
     this.#client ??= this.#connect().then(async (client) => {
       await client.query('BEGIN')
       return client
     })
-    return this.#client
+    const client = this.#client
+    const done = this.#last.then(async () => {
+      const { query } = await client
+      return (query as (...given: unknown[]) => unknown).apply(await client, given)
+    })
+    this.#last = done.catch(() => {})
+    return done
   }
 
   undoLater(undo: () => Promise<void>): void {

@@ -19,7 +19,10 @@ export async function inTransaction<T>(
   work: (client: Queryable) => Promise<T>,
 ): Promise<T> {
   const simulation = currentSimulation()
-  if (simulation) return inSavepoint(await simulation.client(), work)
+  if (simulation) {
+    const query = simulation.query.bind(simulation) as Queryable['query']
+    return inSavepoint({ query }, work)
+  }
   const client = await postgres.connect()
   let broken: Error | undefined
   try {
