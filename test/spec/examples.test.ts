@@ -86,6 +86,7 @@ function askedOf(parameters: readonly Parameter[]): Asked {
 const exclusive = [
   ['start_ms', 'start_time'],
   ['end_ms', 'end_time'],
+  ['end', 'goal'],
   ['email', 'hem', 'ip', 'domain', 'cookie_id'],
 ]
 
