@@ -306,7 +306,10 @@ describe('the demo shop in Chromium, read back through the API', () => {
       'progress',
       'ended',
     ])
-    expect(videos.map(({ percent }) => percent)).toEqual([0, 25, 50, 75, 100])
+    const [begun, ...others] = videos.map(({ percent }) => percent as number)
+    // A busy browser reports the start a moment later.
+    expect(begun).toBeLessThanOrEqual(3)
+    expect(others).toEqual([25, 50, 75, 100])
     for (const video of videos) {
       expect(video).toEqual({
         url: at('/demo/about'),

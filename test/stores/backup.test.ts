@@ -162,12 +162,16 @@ test('a restored backup equals what was backed up, event by event and charge by 
   })
   // Not through the API, which would charge it.
   const readAll = (of: Service) =>
-    waitFor('all events', async () => {
-      const held = await readStores(of)
-      // Hits are not in the backup. The service builds them again.
-      const tables = ['events', 'hits'].map((name) => held[`ClickHouse: ${name}`]!.length)
-      return tables.every((rows) => rows === 61) ? held : null
-    })
+    waitFor(
+      'all events',
+      async () => {
+        const held = await readStores(of)
+        // Hits are not in the backup. The service looks for them once a minute, and builds them again.
+        const tables = ['events', 'hits'].map((name) => held[`ClickHouse: ${name}`]!.length)
+        return tables.every((rows) => rows === 61) ? held : null
+      },
+      150_000,
+    )
   const before = await readAll(service)
   expect(before['PostgreSQL: ledger']!.length).toBeGreaterThan(1)
 
