@@ -166,7 +166,7 @@ test('a restored backup equals what was backed up, event by event and charge by 
       'all events',
       async () => {
         const held = await readStores(of)
-        // Hits are not in the backup. The service looks for them once a minute, and builds them again.
+        // Hits are not in the backup. The service builds them again.
         const tables = ['events', 'hits'].map((name) => held[`ClickHouse: ${name}`]!.length)
         return tables.every((rows) => rows === 61) ? held : null
       },

@@ -85,7 +85,7 @@ export async function keepHits(
   const isAwaited = compared_ms === 0
   const repairsDue =
     untilMs - progress.repaired_ms >= (isAwaited ? Math.min(repairs, repairSoonMs) : repairs)
-  if (repairsDue && progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
+  if (progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
     await note({ appended_ms: 0, repaired_ms: 0 })
   for (;;) {
     const batch = await findBatch(clickhouse, progress.appended_ms, untilMs)
