@@ -93,10 +93,9 @@ const eventsQuery = (params: PixelKey): Query => ({
     SELECT
       (SELECT timestamp FROM events WHERE ${ofPixel} ORDER BY ts_millis LIMIT 1) AS first_event_at,
       (SELECT timestamp FROM events WHERE ${ofPixel} ORDER BY ts_millis DESC LIMIT 1) AS last_event_at,
-      (SELECT count() FROM events
-       WHERE ${ofPixel} AND ts_millis >= toUnixTimestamp(now() - INTERVAL 24 HOUR) * 1000) AS events_last_24h,
-      (SELECT count() FROM events
-       WHERE ${ofPixel} AND ts_millis >= toUnixTimestamp(now() - INTERVAL 24 HOUR) * 1000 AND is_bot) AS bots_last_24h`,
+      count() AS events_last_24h,
+      countIf(is_bot) AS bots_last_24h
+    FROM events WHERE ${ofPixel} AND ts_millis >= toUnixTimestamp(now() - INTERVAL 24 HOUR) * 1000`,
   params: { ...params },
 })
 

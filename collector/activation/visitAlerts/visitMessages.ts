@@ -78,10 +78,7 @@ export async function tellVisit(
     await sendToChat(
       client,
       { visitAlertId: visit_alert_id },
-      {
-        title: subject,
-        text: `${text}\n${url}`,
-      },
+      { title: subject, text: `${text}\n${url}` },
     )
 }
 

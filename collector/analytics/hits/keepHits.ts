@@ -78,6 +78,8 @@ export async function keepHits(
     // Its insert may still arrive.
     await note({ appending_ms: null, compared_ms: 0 })
   }
+  if (progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
+    await note({ appended_ms: 0, repaired_ms: 0 })
   // A collector that is lost holds complete_until back. Its events are found by a comparison when they arrive.
   const completeMs = (await readCompleteUntil(postgres)) ?? 0
   const untilMs = Math.max(progress.appended_ms, completeMs, nowMs - waitMs)
@@ -85,8 +87,6 @@ export async function keepHits(
   const isAwaited = compared_ms === 0
   const repairsDue =
     untilMs - progress.repaired_ms >= (isAwaited ? Math.min(repairs, repairSoonMs) : repairs)
-  if (progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
-    await note({ appended_ms: 0, repaired_ms: 0 })
   for (;;) {
     const batch = await findBatch(clickhouse, progress.appended_ms, untilMs)
     if (batch.events > 0) {

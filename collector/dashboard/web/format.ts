@@ -19,18 +19,14 @@ export const counted = (value: number, noun: string): string =>
   `${whole.format(value)} ${noun}${value === 1 ? '' : 's'}`
 
 /** Formats an amount in a currency (ISO 4217). */
-export const moneyOf = (value: number, currency: string): string =>
-  new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(value)
+export const moneyOf = (value: number, currency: string, maximumFractionDigits?: number): string =>
+  new Intl.NumberFormat(undefined, { style: 'currency', currency, maximumFractionDigits }).format(
+    value,
+  )
 
 /** The same without cents, where there are a thousand units or more. */
 export const roundMoney = (value: number, currency: string): string =>
-  Math.abs(value) < 1_000
-    ? moneyOf(value, currency)
-    : new Intl.NumberFormat(undefined, {
-        style: 'currency',
-        currency,
-        maximumFractionDigits: 0,
-      }).format(value)
+  moneyOf(value, currency, Math.abs(value) < 1_000 ? undefined : 0)
 
 /** Formats a share from 0 to 1. */
 export const percent = (value: number): string => share.format(value)
