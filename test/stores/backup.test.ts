@@ -147,10 +147,14 @@ test('a restored backup equals what was backed up, event by event and charge by 
     }),
   })
   expect([webhook.status, await webhook.text()]).toEqual([201, expect.any(String)])
-  await waitFor(
-    'the rejected event',
-    async () => (await readStores(service))['ClickHouse: rejected_events']!.length === 1,
-  )
+  await waitFor('the rejected event, and the last request in the log', async () => {
+    const held = await readStores(service)
+    const requests = held['ClickHouse: api_requests']!.map(String)
+    return (
+      held['ClickHouse: rejected_events']!.length === 1 &&
+      requests.some((row) => row.includes('/api/v1/webhooks'))
+    )
+  })
 
   // Acknowledged, and perhaps still in the spool.
   const last = Array.from({ length: 30 }, (_, number) => customEvent({ number }))
