@@ -63,6 +63,7 @@ test('usage that is the sum of the ledger reaches Stripe after a restart, and no
   service = await startService({ env: { ...env, PORT: new URL(service.url).port }, dataDir })
   await waitFor('the refusal', () => stripe.asked.length > 0)
   await waitFor('the note of it', async () => (await footfall('reports')).includes('401'))
+  await waitFor('its line in the log', () => service.output().includes('Stripe rejected'))
   output.push(service.output())
   await service.end('SIGTERM')
   stripe.treat = () => 'take'

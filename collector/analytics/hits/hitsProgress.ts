@@ -41,6 +41,17 @@ export async function writeHitsProgress(
   )
 }
 
+/** Sets `comparing`. Resolves with the `compared_ms` before, which may have become 0 since it was read. */
+export async function beginComparing(client: Queryable): Promise<number> {
+  const { rows } = await client.query<{ before: number }>(
+    `UPDATE hits_progress SET compared_ms = $1
+     FROM (SELECT compared_ms AS before FROM hits_progress FOR UPDATE) AS noted
+     RETURNING before::float8 AS before`,
+    [comparing],
+  )
+  return rows[0]!.before
+}
+
 /** Replaces `comparing`. */
 export async function noteCompared(client: Queryable, comparedMs: number): Promise<void> {
   await client.query('UPDATE hits_progress SET compared_ms = $1 WHERE compared_ms = $2', [
@@ -49,7 +60,7 @@ export async function noteCompared(client: Queryable, comparedMs: number): Promi
   ])
 }
 
-/** Has hits compared with events at once, for events with an arrival that the job has passed already. */
+/** Has hits compared with events within seconds, for events with an arrival that the job has passed already. */
 export async function requestComparison(client: Queryable): Promise<void> {
   await client.query('UPDATE hits_progress SET compared_ms = 0')
   await wakeQueue(client, hitsQueue)

@@ -9,7 +9,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { appendHitsSql, deleteHitsSql, eventsMax } from './appendHits.ts'
 import { compareHits } from './compareHits.ts'
 import {
-  comparing,
+  beginComparing,
   type HitsProgress,
   hitsQueue,
   noteCompared,
@@ -83,10 +83,11 @@ export async function keepHits(
   // A collector that is lost holds complete_until back. Its events are found by a comparison when they arrive.
   const completeMs = (await readCompleteUntil(postgres)) ?? 0
   const untilMs = Math.max(progress.appended_ms, completeMs, nowMs - waitMs)
-  const { compared_ms } = progress
-  const isAwaited = compared_ms === 0
+  // While complete_until stands still, so does untilMs. A comparison that was asked for or cut off does not wait for it.
   const repairsDue =
-    untilMs - progress.repaired_ms >= (isAwaited ? Math.min(repairs, repairSoonMs) : repairs)
+    progress.compared_ms <= 0
+      ? nowMs - progress.repaired_ms >= Math.min(repairs, repairSoonMs)
+      : untilMs - progress.repaired_ms >= repairs
   for (;;) {
     const batch = await findBatch(clickhouse, progress.appended_ms, untilMs)
     if (batch.events > 0) {
@@ -100,7 +101,8 @@ export async function keepHits(
   figuresCompleteUntil.set(untilMs / 1000)
   if (signal.aborted || !repairsDue) return appendedIn
   // A repair that is cut off may have deleted hits.
-  await note({ appended_ms: untilMs, compared_ms: comparing })
+  await note({ appended_ms: untilMs })
+  const compared_ms = await lease.inTransaction(beginComparing)
   const left = await repairHits(clickhouse, progress.repaired_ms, untilMs, signal)
   if (signal.aborted) return appendedIn
   if (left !== 'late events') await note({ repaired_ms: untilMs })

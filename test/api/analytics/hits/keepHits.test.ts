@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { requestComparison } from '../../../../collector/analytics/hits/hitsProgress.ts'
 import { keepHits } from '../../../../collector/analytics/hits/keepHits.ts'
 import { rebuildHits } from '../../../../collector/analytics/hits/rebuildHits.ts'
 import { deleteWindows } from '../../../../collector/events/repair/windowDeletions.ts'
@@ -23,15 +24,20 @@ beforeEach(async () => {
 })
 
 /** Runs the job as if all events until this time had arrived. */
-async function keepUntil(completeMs: number, { repairs = 0, nowMs = completeMs } = {}) {
+async function keepUntil(
+  completeMs: number,
+  { repairs = 0, nowMs = completeMs, beforeNote = async (): Promise<unknown> => undefined } = {},
+) {
   await events.postgres.query('DELETE FROM collectors')
   await events.postgres.query(
     `INSERT INTO collectors (collector_id, hostname, complete_until_ms) VALUES ($1, 'test', $2)`,
     [randomUUID(), completeMs],
   )
   const lease = {
-    inTransaction: <T>(work: Parameters<typeof inTransaction<T>>[1]) =>
-      inTransaction(events.postgres, work),
+    inTransaction: async <T>(work: Parameters<typeof inTransaction<T>>[1]) => {
+      await beforeNote()
+      return inTransaction(events.postgres, work)
+    },
   }
   const deps = { clickhouse: events.clickhouse.live, postgres: events.postgres }
   await keepHits(deps, lease, new AbortController().signal, { repairs, nowMs })
@@ -109,6 +115,24 @@ test('hits that were dropped, deleted or doubled are built again', async () => {
     await keepUntil(midnight)
     expect(await readHits()).toEqual(all)
   }
+})
+
+test('a comparison that is asked for while the job runs is made, also while complete_until stands still', async () => {
+  const at = midnight - 3 * dayMs
+  const old = eventOf(at, 0)
+  await events.insert([eventOf(at + dayMs, 0)])
+  await keepUntil(midnight)
+  await events.insert([old])
+  let asks = 1
+  await keepUntil(midnight + 1_000, {
+    beforeNote: async () => asks-- > 0 && requestComparison(events.postgres),
+  })
+  expect(await readHits()).toHaveLength(2)
+
+  await events.insert([eventOf(at, 1)])
+  await requestComparison(events.postgres)
+  await keepUntil(midnight + 1_000, { repairs: minuteMs, nowMs: midnight + 12_000 })
+  expect(await readHits()).toHaveLength(3)
 })
 
 test('hits follow the deletion of their events', async () => {

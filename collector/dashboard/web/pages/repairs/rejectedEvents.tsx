@@ -32,7 +32,8 @@ export function RejectedEvents({
       content: hasContent,
     })
     // A refused beacon has no stored content that could be corrected.
-    return { events: rejected_events.filter(({ refusal }) => refusal === null), meta }
+    const events = rejected_events.filter(({ refusal }) => refusal === null)
+    return { events, meta, areCorrectable: hasContent }
   })
   const [resent, setResent] = useState<RejectedEvent | null>(null)
   return (
@@ -41,7 +42,7 @@ export function RejectedEvents({
       lead="Events of the last 30 days that the collector could not store. A resent event keeps its id, so it is never stored twice."
     >
       <AsyncView query={asked}>
-        {({ events, meta }) => (
+        {({ events, meta, areCorrectable }) => (
           <>
             {mayRepair && !hasContent && events.length > 0 && (
               <p class="hint">
@@ -59,7 +60,7 @@ export function RejectedEvents({
               rows={events}
               keyOf={({ received_at, event_id, path }) => `${received_at} ${event_id} ${path}`}
               pageRows={pageRows}
-              {...(hasContent && { open: (event: RejectedEvent) => setResent(event) })}
+              {...(areCorrectable && { open: (event: RejectedEvent) => setResent(event) })}
               empty={<p>No event was rejected.</p>}
             />
           </>
