@@ -49,6 +49,8 @@ export interface ClusterOptions extends ScenarioOptions {
   shardAwayMs?: number
   /** Kills a store, which its owner starts again; for the mishaps of stores. */
   killStore?: (store: 'clickhouse' | 'postgres' | 'nats') => unknown
+  /** Starts the killed server of the log again before a collector without a disk is retired. */
+  restoreLog?: () => Promise<unknown>
 }
 
 export interface ClusterResult extends ScenarioResult {
@@ -80,6 +82,8 @@ const betweenMs = { least: 500, most: 3_000 }
 const lostAnswers = 0.1
 const idsToAll = 1_000
 const eventsPerBeacon = 50
+/** NATS stores the last message of a killed collector after this time at most. */
+const lastPublishMs = 5_000
 
 /**
  * Runs several collectors and one api on the same stores, and sends the same ids to all collectors. Then
@@ -134,7 +138,10 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
       collector.process.kill('SIGCONT')
     } else {
       await collector.end('SIGKILL')
-      if (mishap === 'disk') await deleteDisk(collector, env.DATABASE_URL!)
+      if (mishap === 'disk') {
+        await options.restoreLog?.()
+        await deleteDisk(collector, env.DATABASE_URL!)
+      }
       await delay(random.integer(0, 1_000))
       await cluster.startAgain(index)
     }
@@ -199,18 +206,24 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
   }
 }
 
-/** Deletes a collector’s data directory, and retires the collector as its operator would. */
+/**
+ * Deletes a collector’s data directory, and retires the collector as its operator would. The log may still store a message
+ * of its last second, so the others read the log beyond that first. (The command waits for a minute.)
+ */
 async function deleteDisk({ dataDir }: Service, databaseUrl: string): Promise<void> {
   const collectorId = readFileSync(join(dataDir, 'collector_id'), 'utf8')
   rmSync(dataDir, { recursive: true })
   const postgres = openPostgres(databaseUrl, () => {})
   // An earlier mishap may have killed PostgreSQL, which starts again.
-  await waitFor('PostgreSQL', () =>
-    postgres.query('DELETE FROM collectors WHERE collector_id = $1', [collectorId]).then(
-      () => true,
-      () => false,
-    ),
-  )
+  const killedMs = Date.now()
+  await waitFor('the others', async () => {
+    const retired = `DELETE FROM collectors WHERE collector_id = $1 AND
+      (SELECT min(complete_until_ms) FROM collectors WHERE collector_id <> $1 AND released_at IS NULL) > $2`
+    const { rowCount } = await postgres
+      .query(retired, [collectorId, killedMs + lastPublishMs])
+      .catch(() => ({ rowCount: 0 }))
+    return rowCount === 1
+  })
   await postgres.end()
 }
 

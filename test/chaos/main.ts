@@ -5,9 +5,9 @@ import { isDeepStrictEqual, type ParseArgsConfig, parseArgs } from 'node:util'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { startLocalPostgres } from '../../collector/platform/postgres/local.ts'
 import { startNatsServers } from '../harness/natsServers.ts'
-import { type Shards, startShards } from '../harness/shards.ts'
+import { startShards } from '../harness/shards.ts'
 import { isChargedOnce, runBilling } from './billing.ts'
-import { isOnce, type Mishap, mishaps, runCluster } from './cluster.ts'
+import { type ClusterOptions, isOnce, type Mishap, mishaps, runCluster } from './cluster.ts'
 import { runDiskFull } from './diskFull.ts'
 import { runExports } from './exports.ts'
 import { runImports } from './imports.ts'
@@ -150,11 +150,12 @@ async function runScenario(scenario: string, seed: number) {
     case 'cluster': {
       const asked = flags.mishaps.split(',').map(mishapOf)
       return withStores(
-        (stores, killStore, takeAway) =>
+        (stores, killStore, { takeAway, restoreLog }) =>
           runCluster({
             ...own,
             stores,
             killStore,
+            restoreLog,
             ...(asked.includes('shard') && { takeAway }),
             rate: rate(300),
             kills: Number(flags.kills ?? 200),
@@ -222,13 +223,14 @@ async function withClickHouse<T>(scenario: (clickhouseUrl: string) => Promise<T>
 }
 
 type KillStore = (store: 'clickhouse' | 'postgres' | 'nats') => Promise<void>
+type StoreControl = Required<Pick<ClusterOptions, 'takeAway' | 'restoreLog'>>
 
 /**
  * The stores, which outlive the service: a PostgreSQL, and a ClickHouse of so many shards, of which any is killed. Perhaps
  * also three servers of NATS, of which two are always there.
  */
 async function withStores<T>(
-  scenario: (stores: Stores, kill: KillStore, takeAway: Shards['takeAway']) => Promise<T>,
+  scenario: (stores: Stores, kill: KillStore, own: StoreControl) => Promise<T>,
   { shards: shardCount = 1, hasNats = false } = {},
 ): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-chaos-stores-'))
@@ -258,7 +260,8 @@ async function withStores<T>(
     killNow(killed.pid()!)
   }
   try {
-    return await scenario(stores, kill, takeAway)
+    const restoreLog = async () => nats?.startAgain()
+    return await scenario(stores, kill, { takeAway, restoreLog })
   } finally {
     await Promise.all([stop(), postgres.stop(), nats?.stop()])
     rmSync(directory, { recursive: true, force: true })

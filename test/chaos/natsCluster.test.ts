@@ -29,11 +29,13 @@ test(
       collectors: 2,
       apis: 1,
       kills: 12,
-      mishaps: ['nats', 'disk', 'worker', 'collector'],
+      mishaps: ['nats', 'worker', 'collector', 'disk'],
       pauseMsMax: 0,
       rate: 200,
       connections: 8,
-      // Two of three are always there. The killed one starts again before the next is killed.
+      // Two of three are always there, and all before a collector is retired: with two, nats-server 2.9.10 may keep its last
+      // messages back.
+      restoreLog: () => nats.startAgain(),
       async killStore() {
         await nats.startAgain()
         await nats.kill(killed++ % 3)
