@@ -34,7 +34,12 @@ export async function deleteExpired(
   // have no project.
   const inProjects = (column: string) => expired(bound, column, todayMs, true)
   await deleteRows(clickhouse, 'events', inProjects('fromUnixTimestamp64Milli(ts_millis)'))
-  await deleteRows(clickhouse, 'hits', inProjects('fromUnixTimestamp64Milli(ts_millis)'))
+  // The other hits of a session that loses its first ones go as well. The next comparison builds them again as a session.
+  await deleteRows(
+    clickhouse,
+    'hits',
+    inProjects('fromUnixTimestamp64Milli(ts_millis - session_ms)'),
+  )
   await deleteRows(clickhouse, 'rejected_events', inProjects('received_at'))
   await deleteRows(clickhouse, 'duplicate_events', inProjects('received_at'))
   const links = expired(bound, 'observed_at', todayMs, false)

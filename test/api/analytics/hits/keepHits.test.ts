@@ -4,8 +4,16 @@ import { requestComparison } from '../../../../collector/analytics/hits/hitsProg
 import { keepHits } from '../../../../collector/analytics/hits/keepHits.ts'
 import { rebuildHits } from '../../../../collector/analytics/hits/rebuildHits.ts'
 import { deleteWindows } from '../../../../collector/events/repair/windowDeletions.ts'
+import { deleteExpired } from '../../../../collector/identity/privacy/retention.ts'
 import { inTransaction } from '../../../../collector/platform/postgres/transaction.ts'
-import { eventOf, openEvents, organizationId, projectId, type Row } from '../../events/harness.ts'
+import {
+  eventOf,
+  openEvents,
+  organizationId,
+  pixelId,
+  projectId,
+  type Row,
+} from '../../events/harness.ts'
 import { dayMs, randomVisits, type Seen } from '../naiveSessions.ts'
 import { seededNumbers } from '../seededNumbers.ts'
 
@@ -15,6 +23,12 @@ const midnight = Math.floor(Date.now() / dayMs) * dayMs
 const minuteMs = 60_000
 beforeAll(async () => {
   events = await openEvents({ isAlone: true })
+  await events.postgres.query(
+    `WITH one AS (INSERT INTO organizations (organization_id, name) VALUES ($1, 'One')),
+     shop AS (INSERT INTO projects (project_id, organization_id, name) VALUES ($2, $1, 'Shop'))
+     INSERT INTO pixels (pixel_id, project_id, name, settings) VALUES ($3, $2, 'Shop', '{"retention_days": 7}')`,
+    [organizationId, projectId, pixelId],
+  )
 })
 afterAll(() => events.close())
 beforeEach(async () => {
@@ -145,11 +159,6 @@ test('hits follow the deletion of their events', async () => {
   ])
   await keepUntil(midnight)
   await events.postgres.query(
-    `WITH one AS (INSERT INTO organizations (organization_id, name) VALUES ($1, 'One'))
-     INSERT INTO projects (project_id, organization_id, name) VALUES ($2, $1, 'Shop')`,
-    [organizationId, projectId],
-  )
-  await events.postgres.query(
     `INSERT INTO event_window_deletions (deletion_id, organization_id, project_id, start_ms, end_ms, filter, events, requested_at)
      VALUES ($1, $2, $3, $4, $5, 'event_type:eq:click', 1, now())`,
     [randomUUID(), organizationId, projectId, at, at + dayMs],
@@ -160,5 +169,23 @@ test('hits follow the deletion of their events', async () => {
   expect(await readHits()).toMatchObject([
     { session_event: 1, session_page: 1 },
     { session_event: 2, session_page: 2, session_gap_ms: 2_000 },
+  ])
+})
+
+test('of a session in which the kept days begin, the rest is a session', async () => {
+  const at = midnight - 7 * dayMs
+  const cookie_id = randomUUID()
+  await events.insert([
+    eventOf(at - minuteMs, 0, { cookie_id }),
+    eventOf(at + minuteMs, 0, { cookie_id }),
+    eventOf(at + 2 * minuteMs, 0, { cookie_id }),
+  ])
+  await keepUntil(midnight)
+  await deleteExpired(events.postgres, events.clickhouse.live, midnight)
+  await expect.poll(readHits, { timeout: 60_000 }).toEqual([])
+  await keepUntil(midnight + 60 * minuteMs)
+  expect(await readHits()).toMatchObject([
+    { session_ms: 0, session_event: 1, session_page: 1 },
+    { session_ms: minuteMs, session_event: 2, session_page: 2 },
   ])
 })
