@@ -64,6 +64,28 @@ test('a panel has eight rows with their share of all visitors; details have all 
   expect(it.searchParam('filter')).toBe('event_type:eq:scroll_depth')
 })
 
+test('no share is of the total of an earlier period while the new total loads', async () => {
+  await it.page.goto(it.overview('?period=days30'))
+  await it.fresh()
+  const shares = () => rowsOf('Pages').locator('td:nth-child(3)').allTextContents()
+  await eventually(async () => (await shares())[0]).toMatch(/%$/)
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await it.page.route('**/analytics/overview?**', async (route) => {
+    await held
+    await route.continue()
+  })
+  await it.page.getByRole('button', { name: 'Earlier period', exact: true }).click()
+  await eventually(async () => new Set(await shares())).toEqual(new Set(['–']))
+  release()
+  await it.page.unrouteAll({ behavior: 'wait' })
+  await eventually(async () => (await shares())[0]).toMatch(/%$/)
+  await it.page.goto(it.overview())
+  await it.fresh()
+})
+
 test('details show fifty rows at first, and more on request', async () => {
   const { service } = it.dashboard
   const views = Array.from({ length: 60 }, (_, index) => ({

@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks'
 import { currentSearch } from '../router.tsx'
 import { isShared } from '../shared.ts'
 import { changeParams } from '../urlState.ts'
+import { useQueryOf } from '../useQuery.ts'
 import { zone } from '../zone.ts'
 import { splitFilter } from './filterText.ts'
 import {
@@ -128,6 +129,10 @@ export function addFilter(filter: string): void {
 
 /** How often the figures of the page were refreshed. A refresh moves the end of a current period to now. */
 export const refreshes = signal(0)
+
+/** Sends a request for figures of the view, again after each refresh (useQuery.ts). A hook. */
+export const useRefreshed = <T>(key: unknown, ask: () => Promise<T>) =>
+  useQueryOf(JSON.stringify(key), ask, refreshes.value)
 
 /** Returns the view of the address, its API parameters, and the compared window. A hook. */
 export function useView(projectId: string): {

@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { counted, countryName } from '../../format.ts'
-import { useQueryOf } from '../../useQuery.ts'
-import { addFilter, refreshes, type ViewQuery } from '../../view/view.ts'
+import { addFilter, useRefreshed, type ViewQuery } from '../../view/view.ts'
 
 type World = typeof import('../../charts/drawWorld.ts')
 
@@ -40,7 +39,7 @@ function Shapes({ world: { shapes, viewBox }, query }: { world: World; query: Vi
     const { values } = (await api.getAnalyticsBreakdown(asked)).breakdowns.country!
     return new Map(values.map(({ value, visitors }) => [value, visitors]))
   }
-  const { value } = useQueryOf(JSON.stringify(query), read, refreshes.value)
+  const { value } = useRefreshed(query, read)
   const most = Math.max(1, ...(value?.values() ?? []))
   return (
     <svg

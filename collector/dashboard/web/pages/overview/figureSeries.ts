@@ -2,9 +2,9 @@ import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
 import { type Interval, intervalFor, intervalsFor, nextOf } from '../../charts/buckets.ts'
 import { urlValue } from '../../urlState.ts'
-import { type QueryState, useQueryOf } from '../../useQuery.ts'
+import type { QueryState } from '../../useQuery.ts'
 import { type Days, type Window, wholeOf } from '../../view/periods.ts'
-import { refreshes } from '../../view/view.ts'
+import { useRefreshed } from '../../view/view.ts'
 import { zone } from '../../zone.ts'
 import type { PanelQuery } from './breakdown.ts'
 import { type Metric, metricOf } from './metrics.ts'
@@ -69,7 +69,7 @@ export function useSeries(
       endMs: query.end_ms,
     }
   }
-  return useQueryOf(JSON.stringify([query, compared, more]), read, refreshes.value)
+  return useRefreshed([query, compared, more], read)
 }
 
 /** The starts of known points, and of those to come until the end of the period. */

@@ -3,8 +3,7 @@ import { api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { ShareBar } from '../../components/figureMarks.tsx'
 import { wholeNumber } from '../../format.ts'
-import { useQueryOf } from '../../useQuery.ts'
-import { refreshes, type View, type ViewQuery } from '../../view/view.ts'
+import { useRefreshed, type View, type ViewQuery } from '../../view/view.ts'
 import { FigureChart } from './figureChart.tsx'
 import { chosenInterval, type FigureSeries } from './figureSeries.ts'
 import { FigureTable } from './figureTable.tsx'
@@ -46,7 +45,7 @@ export function Imported({
     }
     return { series, breakdowns }
   }
-  const found = useQueryOf(JSON.stringify([query, interval]), read, refreshes.value)
+  const found = useRefreshed([query, interval], read)
   return (
     <section class="card headline" aria-label="Imported figures">
       <header class="panel-header">

@@ -2,9 +2,9 @@ import { api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { isShared } from '../../shared.ts'
-import { useQuery, useQueryOf } from '../../useQuery.ts'
+import { useQuery } from '../../useQuery.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
-import { refreshes, useView } from '../../view/view.ts'
+import { useRefreshed, useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { Annotations, readAnnotations } from './annotations.tsx'
 import { AsOf } from './asOf.tsx'
@@ -94,7 +94,13 @@ export function Overview({
                   )}
                 </Headline>
                 {imported && <Imported view={view} query={query} totals={imported} />}
-                <Panels query={query} compared={compared} goal={goal} visitors={overview.visitors}>
+                <Panels
+                  query={query}
+                  compared={compared}
+                  goal={goal}
+                  visitors={overview.visitors}
+                  isStale={figures.isStale}
+                >
                   {hasGoals && <GoalsPanel projectId={projectId} query={conversions} />}
                   {!isShared() && <CompaniesPanel projectId={projectId} />}
                 </Panels>
@@ -111,7 +117,7 @@ type View = ReturnType<typeof useView>
 
 /** The figures of a view, with those of the previous period. A hook. */
 function useFigures({ view: { comparison }, query, compared }: View, hasGoals: boolean) {
-  const key = JSON.stringify([query, compared])
+  const key = [query, compared]
   // The previous period comes with the same request, other ones need their own.
   const isPrevious = comparison === 'previous'
   const compare = isPrevious ? 'previous' : undefined
@@ -132,8 +138,8 @@ function useFigures({ view: { comparison }, query, compared }: View, hasGoals: b
     ])
     return { ...now, before: other ?? now.previous }
   }
-  const figures = useQueryOf(key, readFigures, refreshes.value)
-  const conversions = useQueryOf(key, readConversions, refreshes.value)
+  const figures = useRefreshed(key, readFigures)
+  const conversions = useRefreshed(key, readConversions)
   return { figures, conversions }
 }
 

@@ -3,10 +3,9 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { DataTable } from '../../components/dataTable.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { wholeNumber } from '../../format.ts'
-import { useQueryOf } from '../../useQuery.ts'
 import type { Window } from '../../view/periods.ts'
 import type { Property } from '../../view/properties.ts'
-import { refreshes } from '../../view/view.ts'
+import { useRefreshed } from '../../view/view.ts'
 import { type PanelQuery, readBreakdowns, type Values, valuesMax } from './breakdown.ts'
 import { type Dimension, headOf } from './dimensions.ts'
 import { columnsOf, type PanelRow } from './panelColumns.tsx'
@@ -63,10 +62,8 @@ export function PanelDetails({
 }) {
   const [property, choose] = useState<Property | undefined>(undefined)
   const dimension = property ?? of
-  const found = useQueryOf(
-    JSON.stringify([query, compared, dimension]),
-    () => readFound(query, compared, dimension),
-    refreshes.value,
+  const found = useRefreshed([query, compared, dimension], () =>
+    readFound(query, compared, dimension),
   )
   return (
     <Dialog title={`Details of ${title.toLowerCase()}`} close={close} class="wide-dialog">

@@ -4,9 +4,8 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { lazyPage } from '../../lazyPage.tsx'
 import { isShared } from '../../shared.ts'
 import { setUrl, urlChoice, urlValue } from '../../urlState.ts'
-import { useQueryOf } from '../../useQuery.ts'
 import type { Window } from '../../view/periods.ts'
-import { refreshes, type ViewQuery } from '../../view/view.ts'
+import { useRefreshed, type ViewQuery } from '../../view/view.ts'
 import { readBreakdowns, type Values } from './breakdown.ts'
 import { CountryMap } from './countryMap.tsx'
 import { type Dimension, dimensionOf } from './dimensions.ts'
@@ -45,6 +44,7 @@ export function Panels({
   compared,
   goal,
   visitors,
+  isStale,
   children,
 }: {
   query: ViewQuery
@@ -54,18 +54,17 @@ export function Panels({
   goal: string | undefined
   /** All visitors of the period. */
   visitors: number
+  /** Whether they are those of an earlier view. */
+  isStale: boolean
   children: ComponentChildren
 }) {
   // One request for the default dimensions of all panels.
-  const first = useQueryOf(
-    JSON.stringify([query, goal]),
-    () =>
-      readBreakdowns(
-        { ...query, goal },
-        panels.map(({ dimensions: [first] }) => first!),
-        limit,
-      ),
-    refreshes.value,
+  const first = useRefreshed([query, goal], () =>
+    readBreakdowns(
+      { ...query, goal },
+      panels.map(({ dimensions: [first] }) => first!),
+      limit,
+    ),
   )
   return (
     <AsyncView query={first} skeleton={<PanelsSkeleton />}>
@@ -83,6 +82,8 @@ export function Panels({
               compared={compared}
               goal={goal}
               visitors={visitors}
+              isStale={isStale}
+              isFirstStale={first.isStale}
             />
           ))}
           {children}
@@ -100,6 +101,8 @@ function Panel({
   compared,
   goal,
   visitors,
+  isStale,
+  isFirstStale,
 }: {
   title: string
   choices: Dimension[]
@@ -108,6 +111,9 @@ function Panel({
   compared: Window | null
   goal: string | undefined
   visitors: number
+  isStale: boolean
+  /** Whether `first` is of an earlier view. */
+  isFirstStale: boolean
 }) {
   const [shown, choose] = urlChoice(parameterOf(title), choices)
   const isFirst = shown === choices[0]
@@ -118,8 +124,7 @@ function Panel({
       values: (await readBreakdowns({ ...query, goal }, [shown], limit)).get(shown)!,
     }
   }
-  const key = JSON.stringify([query, goal, isFirst ? null : shown])
-  const other = useQueryOf(key, readOther, refreshes.value)
+  const other = useRefreshed([query, goal, isFirst ? null : shown], readOther)
   // An earlier response may belong to another dimension.
   const found = isFirst ? first : other.value?.of === shown ? other.value.values : undefined
   return (
@@ -149,7 +154,8 @@ function Panel({
             projectId={query.project_id}
             dimension={shown}
             values={values}
-            visitors={visitors}
+            // A share of another period's total would be wrong.
+            visitors={(isFirst ? isFirstStale : other.isStale) === isStale ? visitors : 0}
           />
         )}
       </AsyncView>
