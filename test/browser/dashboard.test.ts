@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { customEvent, postBeacon } from '../harness/api.ts'
+import { beaconOf, customEvent, postBeacon } from '../harness/api.ts'
 import { waitFor } from '../harness/service.ts'
 import { button, copied, focused, heading, useDashboard, violations } from './dashboard.ts'
 
@@ -190,5 +190,30 @@ describe('from the first sign-in to a key that reads its first event', () => {
     await button(page, 'Revoke key').click()
     await button(page, 'Revoke Short-lived').waitFor({ state: 'detached' })
     await waitFor('the key to be refused', async () => (await read()).status === 401, 1_500)
+  })
+
+  test('a pixel for Europe starts without ids, and its page says who consented', async () => {
+    const { organization_id, project_id } = dashboard.service.demo
+    await page.goto(at(`/${organization_id}/projects/${project_id}`))
+    await button(page, 'New pixel').click()
+    await page.getByLabel('Name', { exact: true }).fill('Europe')
+    // The browser of the tests is elsewhere.
+    expect(await page.getByLabel('Visitors are in Europe').isChecked()).toBe(false)
+    await page.getByLabel('Visitors are in Europe').check()
+    await button(page, 'Create pixel').click()
+    await page
+      .getByText('Cookieless: events without a visitor id until your banner calls')
+      .waitFor()
+    const pixel_id = page.url().split('/').at(-1)!
+    const send = (consent?: boolean) =>
+      postBeacon(
+        dashboard.service.url,
+        beaconOf(dashboard.service, [customEvent()], { pixel_id, ...(consent && { consent }) }),
+      )
+    expect((await send()).status).toBe(200)
+    await page.getByText('No visitor of the last 24 hours has consented.').waitFor()
+    expect((await send(true)).status).toBe(200)
+    await page.getByText('Of 2 visitors in the last 24 hours, 1 consented and 1 had not.').waitFor()
+    expect(await violations(page)).toEqual([])
   })
 })

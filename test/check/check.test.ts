@@ -105,6 +105,7 @@ test('a page with the snippet: installed, running, what it sent was accepted; ex
       `✓ Pixel ${service.demo.pixel_id} is installed: ${scriptUrl(service.demo.pixel_id)}`,
     ),
     '✓ The pixel runs on the page.',
+    expect.stringMatching(/^✓ Without a choice in a banner, it sent an id of the visitor/),
     expect.stringMatching(
       /^✓ It sent page_view.* to http.*\/e: \d accepted and marked as a test\.$/,
     ),
@@ -188,16 +189,25 @@ test('a page whose origin the pixel does not allow', async () => {
   const pixelId = await newPixel('allowed_origins', ['https://shop.example'])
   const lines = await findings(snippet(scriptUrl(pixelId)))
   expect(lines[2]).toBe('ok The pixel runs on the page.')
-  expect(lines[3]).toMatch(
+  expect(lines.at(-1)).toMatch(
     new RegExp(`^no It sent page_view.*: 403, .*${siteUrl}.*allowed origins`),
   )
 })
 
-test('a pixel that waits for consent', async () => {
-  const pixelId = await newPixel('settings', { consent: 'hold' })
-  expect((await findings(snippet(scriptUrl(pixelId)))).at(-1)).toMatch(
-    /^no It sent nothing: .*consent/,
-  )
+test('what a pixel sends before and after consent', async () => {
+  const under = async (consent: string) => {
+    const pixelId = await newPixel('settings', { consent })
+    return (await findings(snippet(scriptUrl(pixelId)))).slice(-2)
+  }
+  expect(await under('cookieless')).toEqual([
+    'ok Without consent, it sent no id of the visitor.',
+    expect.stringMatching(/^ok It sent page_view/),
+  ])
+  for (const waiting of ['hold', 'off'])
+    expect(await under(waiting)).toEqual([
+      "ok Without consent, it sent nothing. Then the check called footfall('consent', 'granted').",
+      expect.stringMatching(/^ok It sent page_view/),
+    ])
 })
 
 test('a script that a consent manager holds back', async () => {

@@ -5,6 +5,7 @@ import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { Choice, Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
+import { isDayUuid } from '../../platform/uuidOfDigest.ts'
 import { access } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
 import { pixelFor } from './pixelChecks.ts'
@@ -17,6 +18,11 @@ const Activity = Type.Object(
     events_last_24h: Type.Integer(),
     bots_last_24h: Type.Integer({
       description: 'Those of `events_last_24h` that bots sent. Figures exclude them.',
+    }),
+    visitors_last_24h: Type.Integer({ description: 'Visitors of those events, without bots.' }),
+    without_consent_last_24h: Type.Integer({
+      description:
+        'Those of `visitors_last_24h` whose id is valid for a day, because they had not consented. Who consents later counts twice.',
     }),
     rejected_last_24h: Type.Integer(),
     last_rejection: Nullable(
@@ -94,7 +100,9 @@ const eventsQuery = (params: PixelKey): Query => ({
       (SELECT timestamp FROM events WHERE ${ofPixel} ORDER BY ts_millis LIMIT 1) AS first_event_at,
       (SELECT timestamp FROM events WHERE ${ofPixel} ORDER BY ts_millis DESC LIMIT 1) AS last_event_at,
       count() AS events_last_24h,
-      countIf(is_bot) AS bots_last_24h
+      countIf(is_bot) AS bots_last_24h,
+      uniqExactIf(cookie_id, NOT is_bot) AS visitors_last_24h,
+      uniqExactIf(cookie_id, NOT is_bot AND ${isDayUuid('cookie_id')}) AS without_consent_last_24h
     FROM events WHERE ${ofPixel} AND ts_millis >= toUnixTimestamp(now() - INTERVAL 24 HOUR) * 1000`,
   params: { ...params },
 })
@@ -124,9 +132,7 @@ const rejectionsQuery = (params: PixelKey): Query => ({
 
 async function readActivity(queryExecutor: QueryExecutor, pixel: PixelKey): Promise<Activity> {
   const [[events], [rejections]] = await Promise.all([
-    queryExecutor.rows<
-      Pick<Activity, 'first_event_at' | 'last_event_at' | 'events_last_24h' | 'bots_last_24h'>
-    >(eventsQuery(pixel)),
+    queryExecutor.rows<EventsOfPixel>(eventsQuery(pixel)),
     queryExecutor.rows<Rejections>(rejectionsQuery(pixel)),
   ])
   const last = rejections!
@@ -148,6 +154,16 @@ async function readActivity(queryExecutor: QueryExecutor, pixel: PixelKey): Prom
         : null,
   }
 }
+
+type EventsOfPixel = Pick<
+  Activity,
+  | 'first_event_at'
+  | 'last_event_at'
+  | 'events_last_24h'
+  | 'bots_last_24h'
+  | 'visitors_last_24h'
+  | 'without_consent_last_24h'
+>
 
 /** Rejected events, refused beacons, and events that the project ignored. */
 interface Rejections {

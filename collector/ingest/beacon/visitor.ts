@@ -3,7 +3,7 @@ import { parseCookie } from 'cookie'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { openDiskCache } from '../../platform/diskCache.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { uuidOfDigest } from '../../platform/uuidOfDigest.ts'
+import { dayUuidOf } from '../../platform/uuidOfDigest.ts'
 import type { BeaconRequest } from './beacon.ts'
 import type { ClientInfo } from './clientInfo.ts'
 import type { Pixel } from './pixelRegistry.ts'
@@ -63,7 +63,7 @@ function cookielessId({ ip, userAgent }: ClientInfo, pixel: Pixel, dailySalt: st
   const digest = createHash('sha256')
     .update(`${dailySalt}\n${pixel.pixelId}\n${ip}\n${userAgent}`)
     .digest()
-  return uuidOfDigest(digest)
+  return dayUuidOf(digest)
 }
 
 /**

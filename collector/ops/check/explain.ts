@@ -32,11 +32,25 @@ export function explain(seen: Observation): Finding[] {
   findings.push(...scripts.map((script) => explainScript(script, seen)))
   if (isRunning) findings.push(good('The pixel runs on the page.'))
   else if (findings.every(({ ok }) => ok)) findings.push(bad(notRunning(seen)))
+  if (beacons.length > 0) findings.push(explainConsent(beacons))
   findings.push(...beacons.map((beacon) => explainBeacon(beacon, seen)))
   if (isRunning && beacons.length === 0) findings.push(bad(sentNothing(seen)))
   if (hasStub && violations.some(({ blocked }) => blocked === 'inline'))
     findings.push(bad(stubBlocked))
   return findings
+}
+
+/** Describes what the pixel sent before any consent: nobody clicks a banner in a check. */
+function explainConsent(beacons: readonly BeaconSeen[]): Finding {
+  if (beacons.every(({ isAfterConsent }) => isAfterConsent))
+    return good(
+      "Without consent, it sent nothing. Then the check called footfall('consent', 'granted').",
+    )
+  return good(
+    beacons.some(({ hasVisitorId }) => hasVisitorId)
+      ? 'Without a choice in a banner, it sent an id of the visitor: its settings grant consent, or the page does.'
+      : 'Without consent, it sent no id of the visitor.',
+  )
 }
 
 const notInstalled = (hasStub: boolean) =>
@@ -65,7 +79,7 @@ function sentNothing({ scripts, violations }: Observation): string {
   )
   return forbidden
     ? `The page’s Content-Security-Policy (connect-src) blocks requests to ${forbidden.blocked}: allow its origin.`
-    : 'It sent nothing: its settings wait for consent, or a script of the page prevents it from sending.'
+    : 'It sent nothing, not even after consent: a script of the page prevents it from sending.'
 }
 
 function explainScript({ url, type, answer }: ScriptSeen, seen: Observation): Finding {

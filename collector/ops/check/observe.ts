@@ -12,6 +12,8 @@ export interface Observation {
   scripts: ScriptSeen[]
   /** Whether the page has the inline stub. */
   hasStub: boolean
+  /** Whether the pixel sent nothing, so the check granted consent as a banner does. */
+  hasGranted: boolean
   /** Whether the pixel has set its mark on window.footfall. */
   isRunning: boolean
   beacons: BeaconSeen[]
@@ -44,6 +46,10 @@ export interface Answer {
 export interface BeaconSeen {
   url: string
   pixelId: string
+  /** Whether it has the id of a visitor; without consent, it has none. */
+  hasVisitorId: boolean
+  /** Whether the check had granted consent. */
+  isAfterConsent: boolean
   events: { type: string; name: string | null }[]
   answer: Answer | null
 }
@@ -91,6 +97,7 @@ export async function observe(
     failure: null,
     scripts: [],
     hasStub: false,
+    hasGranted: false,
     isRunning: false,
     beacons: [],
     violations: [],
@@ -101,18 +108,28 @@ export async function observe(
     await watch(page, seen)
     const response = await page.goto(url, { waitUntil: 'load', timeout: pageTimeoutMs })
     seen.status = response?.status() ?? null
-    const deadline = Date.now() + patienceMs
-    while (!isSettled(seen) && Date.now() < deadline) {
-      await readPage(page, seen)
-      await page.waitForTimeout(100)
+    await watchFor(page, seen, patienceMs)
+    if (seen.isRunning && seen.beacons.length === 0) {
+      seen.hasGranted = true
+      await page.evaluate(`footfall('consent', 'granted')`)
+      await watchFor(page, seen, patienceMs)
     }
-    await readPage(page, seen)
   } catch (error) {
     seen.failure = (error as Error).message.split('\n')[0]!
   } finally {
     await page.close()
   }
   return seen
+}
+
+/** Watches the page until the pixel has sent an event, at most so long. */
+async function watchFor(page: Page, seen: Observation, patienceMs: number): Promise<void> {
+  const deadline = Date.now() + patienceMs
+  while (!isSettled(seen) && Date.now() < deadline) {
+    await readPage(page, seen)
+    await page.waitForTimeout(100)
+  }
+  await readPage(page, seen)
 }
 
 /** Returns the browser's User-Agent with the mark by which the collector recognizes a check. */
@@ -143,7 +160,7 @@ async function watch(page: Page, seen: Observation): Promise<void> {
   })
   page.on('request', async (request) => {
     const isScript = request.resourceType() === 'script' && pixelIdOf(request.url()) !== null
-    const beacon = isScript ? null : beaconOf(request)
+    const beacon = isScript ? null : beaconOf(request, seen.hasGranted)
     if (beacon) seen.beacons.push(beacon)
     const target = isScript ? scriptSeen(seen, request.url()) : beacon
     if (target) target.answer = await answerTo(request)
@@ -178,14 +195,16 @@ function eventSeen({
 }
 
 /** The endpoint may have any path, so the body identifies a beacon. */
-function beaconOf(request: Request): BeaconSeen | null {
+function beaconOf(request: Request, isAfterConsent: boolean): BeaconSeen | null {
   if (request.method() !== 'POST') return null
   try {
-    const { pixel_id, events } = JSON.parse(request.postData() ?? '')
+    const { pixel_id, cookie_id, events } = JSON.parse(request.postData() ?? '')
     if (typeof pixel_id !== 'string' || !Array.isArray(events)) return null
     return {
       url: request.url(),
       pixelId: pixel_id,
+      hasVisitorId: cookie_id !== null,
+      isAfterConsent,
       events: events.map(eventSeen),
       answer: null,
     }

@@ -449,6 +449,8 @@ describe('pixels', () => {
       last_event_at: null,
       events_last_24h: 0,
       bots_last_24h: 0,
+      visitors_last_24h: 0,
+      without_consent_last_24h: 0,
       rejected_last_24h: 0,
       last_rejection: null,
       last_refusal: null,
@@ -459,23 +461,31 @@ describe('pixels', () => {
     const [first, last] = [customEvent(), customEvent()]
     first.event_data.timestamp = new Date(Date.now() - 3_600_000).toISOString()
     const wrong = customEvent({}, { event_type: 'nonsense' })
-    const send = (events: unknown[], headers = {}) =>
+    const send = (events: unknown[], headers = {}, more = {}) =>
       postBeacon(
         it.url,
-        beaconOf(it.service, events, { pixel_id, sent_at: new Date().toISOString() }),
+        beaconOf(it.service, events, { pixel_id, sent_at: new Date().toISOString(), ...more }),
         headers,
       )
     await waitFor('the pixel', async () => (await send([first, wrong])).ok)
     expect((await send([last], { 'user-agent': 'Googlebot/2.1' })).status).toBe(200)
+    const anonymous = [customEvent(), customEvent()]
+    for (const [index, event] of anonymous.entries()) {
+      event.event_data.timestamp = new Date(Date.now() - 60_000 * (2 - index)).toISOString()
+      expect((await send([event], {}, { consent: false })).status).toBe(200)
+    }
     await readEvent(it.service, last.event_id)
     const seen = await waitFor('the activity', async () => {
       const now = await activity()
-      return now.events_last_24h === 2 && now.rejected_last_24h === 1 ? now : null
+      return now.events_last_24h === 4 && now.rejected_last_24h === 1 ? now : null
     })
     expect(seen).toEqual({
       pixel_id,
-      events_last_24h: 2,
+      events_last_24h: 4,
       bots_last_24h: 1,
+      // The one with consent, and one who sent both events without.
+      visitors_last_24h: 2,
+      without_consent_last_24h: 1,
       rejected_last_24h: 1,
       first_event_at: first.event_data.timestamp,
       last_event_at: last.event_data.timestamp,

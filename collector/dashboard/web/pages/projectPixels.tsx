@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { api, type Project } from '../api.ts'
 import { AsyncList } from '../components/asyncView.tsx'
 import { Dialog } from '../components/dialog.tsx'
-import { LinesField, linesOf, TextField } from '../components/fields.tsx'
+import { Checkbox, LinesField, linesOf, TextField } from '../components/fields.tsx'
 import { Form } from '../components/form.tsx'
 import { byText } from '../components/listTools.tsx'
 import { Section } from '../components/page.tsx'
@@ -78,15 +78,20 @@ export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit:
 const pathOf = ({ organization_id, project_id }: Project, pixelId: string) =>
   `/${organization_id}/projects/${project_id}/pixels/${pixelId}`
 
+/** Where the creator is; probably the visitors, too. */
+const isEuropean = new Intl.DateTimeFormat().resolvedOptions().timeZone.startsWith('Europe/')
+
 function NewPixelDialog({ project, close }: { project: Project; close(): void }) {
   return (
     <Dialog title="New pixel" close={close}>
       <Form
-        submit={async ({ name = '', allowed_origins = '' }) => {
+        values={{ in_europe: isEuropean ? 'on' : '' }}
+        submit={async ({ name = '', allowed_origins = '', in_europe }) => {
           const { pixel } = await api.createPixel({
             project_id: project.project_id,
             name,
             allowed_origins: linesOf(allowed_origins),
+            ...(in_europe && { settings: { consent: 'cookieless' } }),
           })
           go(pathOf(project, pixel.pixel_id))
         }}
@@ -105,6 +110,11 @@ function NewPixelDialog({ project, close }: { project: Project; close(): void })
           label="Allowed origins (optional)"
           hint={originsHint}
           rows={2}
+        />
+        <Checkbox
+          name="in_europe"
+          label="Visitors are in Europe"
+          hint="They get no id until your consent banner reports their consent. You can change this later."
         />
       </Form>
     </Dialog>

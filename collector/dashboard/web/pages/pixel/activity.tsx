@@ -52,9 +52,28 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
           {isAway && <p class="meta">The service does not answer. Trying again.</p>}
         </div>
       </div>
+      {activity && <Consent pixel={pixel} activity={activity} />}
       {activity && activity.rejected_last_24h > 0 && <Rejections activity={activity} />}
       {activity?.last_ignored && <LastIgnored pixel={pixel} {...activity.last_ignored} />}
     </Section>
+  )
+}
+
+/** Whether a consent banner works, as far as visitors show it. */
+function Consent({
+  pixel,
+  activity: { visitors_last_24h: all, without_consent_last_24h: without },
+}: {
+  pixel: Pixel
+  activity: Activity
+}) {
+  if (all === 0 || (without === 0 && pixel.settings.consent !== 'cookieless')) return null
+  return (
+    <p class={without === all ? 'notice' : 'meta'}>
+      {without === all
+        ? 'No visitor of the last 24 hours has consented. Does your banner call footfall("consent", "granted")?'
+        : `Of ${counted(all, 'visitor')} in the last 24 hours, ${wholeNumber(all - without)} consented and ${wholeNumber(without)} had not. Who consents later counts twice.`}
+    </p>
   )
 }
 

@@ -5,6 +5,7 @@ import { TabPanel, Tabs } from '../../components/tabs.tsx'
 import { Link } from '../../router.tsx'
 import { useSession } from '../../session.ts'
 import { urlChoice } from '../../urlState.ts'
+import { consentCall, consentOptions } from './consent.ts'
 import { installSteps, type Platform, platforms } from './installGuides.ts'
 
 const names = Object.keys(platforms) as Platform[]
@@ -39,6 +40,10 @@ export function Install({ pixel }: { pixel: Pixel }) {
           )}
         </TabPanel>
       ))}
+      <p class="hint">
+        Consent: {consentOptions[pixel.settings.consent]}
+        {pixel.settings.consent !== 'granted' && consentCall}. See Privacy.
+      </p>
       <p class="hint">
         Page views, clicks, scrolling and more are recorded without further code. Read the events
         with an <Link href={`/${organization.organization_id}/settings/api-keys`}>API key</Link>.

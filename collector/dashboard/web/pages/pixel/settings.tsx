@@ -12,6 +12,7 @@ import type { Values } from '../../components/form.tsx'
 import { Section } from '../../components/page.tsx'
 import { TabPanel } from '../../components/tabs.tsx'
 import { toast } from '../../components/toast.tsx'
+import { consentCall, consentOptions } from './consent.ts'
 
 export const originsHint =
   'Sites that may send events, one on each line, such as https://www.example.com. Empty: any site.'
@@ -34,13 +35,8 @@ const settingFields: Record<keyof Settings, SettingField> = {
     group: 'privacy',
     kind: 'choice',
     label: 'Consent',
-    hint: 'Behavior until footfall("consent", "granted") is called.',
-    options: {
-      granted: 'Granted: events have a visitor id',
-      cookieless: 'Cookieless: events without a visitor id',
-      hold: 'Hold: events wait in the page',
-      off: 'Off: no events are recorded',
-    },
+    hint: `Behavior${consentCall}.`,
+    options: consentOptions,
   },
   honour_gpc: {
     group: 'privacy',
