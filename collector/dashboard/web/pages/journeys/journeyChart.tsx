@@ -70,7 +70,7 @@ export function JourneyChart({ links, isStale }: { links: Links; isStale: boolea
 
 const nodeWidth = 10
 /** A narrower page scrolls the diagram, so that its text stays readable. */
-const scaleMin = 0.85
+const scaleMin = 0.8
 
 const columns: Column<Step>[] = [
   {
