@@ -216,4 +216,49 @@ describe('from the first sign-in to a key that reads its first event', () => {
     await page.getByText('Of 2 visitors in the last 24 hours, 1 consented and 1 had not.').waitFor()
     expect(await violations(page)).toEqual([])
   })
+
+  test('an address makes a project with a pixel, and its first event leads to figures and a goal', async () => {
+    await page.goto(at(`/${dashboard.service.demo.organization_id}/projects`))
+    await button(page, 'New project').click()
+    await page.getByLabel('Name', { exact: true }).fill('Second shop')
+    const address = page.getByLabel('Address of the site (optional)')
+    await address.fill('https://')
+    await button(page, 'Create project').click()
+    await expect.poll(() => address.getAttribute('aria-invalid')).toBe('true')
+    expect(await violations(page)).toEqual([])
+    await address.fill('shop.example')
+    await button(page, 'Create project').click()
+    await heading(page, 'Second shop').waitFor()
+    await page.getByText('Waiting for the first event').waitFor()
+
+    const pixel_id = page.url().split('/').at(-1)!
+    const event = customEvent()
+    event.event_data.name = 'signed_up'
+    const beacon = beaconOf(dashboard.service, [event], { pixel_id })
+    const send = (origin: string) => postBeacon(dashboard.service.url, beacon, { origin })
+    for (const origin of ['https://shop.example', 'https://www.shop.example'])
+      expect((await send(origin)).status).toBe(200)
+    await page.getByText('Working: events arrive').waitFor()
+    await page.getByRole('link', { name: 'See the overview' }).waitFor()
+    // Figures take some seconds.
+    await expect
+      .poll(
+        async () => {
+          await page.reload()
+          await page.getByRole('link', { name: 'See the overview' }).waitFor()
+          await page.waitForTimeout(500)
+          return page.getByText('1 signed_up event: make it a goal').count()
+        },
+        { timeout: 120_000 },
+      )
+      .toBe(1)
+    await page.getByRole('link', { name: 'make it a goal' }).click()
+    await heading(page, 'New goal').waitFor()
+    expect(await page.getByLabel('Event name').inputValue()).toBe('signed_up')
+    await page.getByLabel('Name', { exact: true }).fill('Signed up')
+    await button(page, 'Save goal').click()
+    await heading(page, 'New goal').waitFor({ state: 'detached' })
+    await page.getByRole('row', { name: /Signed up/ }).waitFor()
+    expect(new URL(page.url()).search).toBe('')
+  })
 })

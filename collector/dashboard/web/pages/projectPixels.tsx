@@ -2,13 +2,14 @@ import { useState } from 'preact/hooks'
 import { api, type Project } from '../api.ts'
 import { AsyncList } from '../components/asyncView.tsx'
 import { Dialog } from '../components/dialog.tsx'
-import { Checkbox, LinesField, linesOf, TextField } from '../components/fields.tsx'
+import { LinesField, linesOf, TextField } from '../components/fields.tsx'
 import { Form } from '../components/form.tsx'
 import { byText } from '../components/listTools.tsx'
 import { Section } from '../components/page.tsx'
 import { RelativeTime } from '../components/relativeTime.tsx'
 import { go, Link } from '../router.tsx'
 import { useListQuery } from '../useQuery.ts'
+import { EuropeField, europeValues, settingsFor } from './pixel/europe.tsx'
 import { originsHint } from './pixel/settings.tsx'
 
 /** A project's pixels, with a button that creates one. */
@@ -78,20 +79,18 @@ export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit:
 const pathOf = ({ organization_id, project_id }: Project, pixelId: string) =>
   `/${organization_id}/projects/${project_id}/pixels/${pixelId}`
 
-/** Where the creator is; probably the visitors, too. */
-const isEuropean = new Intl.DateTimeFormat().resolvedOptions().timeZone.startsWith('Europe/')
-
 function NewPixelDialog({ project, close }: { project: Project; close(): void }) {
   return (
     <Dialog title="New pixel" close={close}>
       <Form
-        values={{ in_europe: isEuropean ? 'on' : '' }}
-        submit={async ({ name = '', allowed_origins = '', in_europe }) => {
+        values={europeValues}
+        submit={async (values) => {
+          const { name = '', allowed_origins = '' } = values
           const { pixel } = await api.createPixel({
             project_id: project.project_id,
             name,
             allowed_origins: linesOf(allowed_origins),
-            ...(in_europe && { settings: { consent: 'cookieless' } }),
+            ...settingsFor(values),
           })
           go(pathOf(project, pixel.pixel_id))
         }}
@@ -111,11 +110,7 @@ function NewPixelDialog({ project, close }: { project: Project; close(): void })
           hint={originsHint}
           rows={2}
         />
-        <Checkbox
-          name="in_europe"
-          label="Visitors are in Europe"
-          hint="They get no id until your consent banner reports their consent. You can change this later."
-        />
+        <EuropeField />
       </Form>
     </Dialog>
   )

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { api, type Project, type ProjectActivity } from '../api.ts'
+import { ApiError, api, type Project, type ProjectActivity } from '../api.ts'
 import { AsyncList } from '../components/asyncView.tsx'
 import { DeleteDialog } from '../components/deleteDialog.tsx'
 import { Dialog } from '../components/dialog.tsx'
@@ -15,6 +15,7 @@ import { go, Link } from '../router.tsx'
 import { isOrganizationAdmin, useSession } from '../session.ts'
 import { useListQuery, useQuery } from '../useQuery.ts'
 import { presentZone } from '../view/zoneNames.ts'
+import { EuropeField, europeValues, settingsFor } from './pixel/europe.tsx'
 import { ProjectGlance } from './projectGlance.tsx'
 
 /** Of the browser. */
@@ -179,23 +180,53 @@ function ProjectItem({
   )
 }
 
+/** Returns the origins of a site's address, with and without "www."; none for an empty address. */
+function originsOf(address: string): string[] {
+  const text = address.trim()
+  if (text === '') return []
+  const url = text.includes('://') ? text : `https://${text}`
+  if (!URL.canParse(url))
+    throw new ApiError(
+      400,
+      'invalid_parameter',
+      'Must be an address, such as https://example.com',
+      {
+        details: { parameter: 'site' },
+      },
+    )
+  const { protocol, host } = new URL(url)
+  const other = host.startsWith('www.') ? host.slice('www.'.length) : `www.${host}`
+  return [host, other].map((host) => `${protocol}//${host}`)
+}
+
 function NewProjectDialog({ close }: { close(): void }) {
   return (
     <Dialog title="New project" close={close}>
       <Form
-        submit={async ({ name = '' }) =>
-          go(pathOf((await api.createProject({ name, time_zone })).project))
-        }
+        values={europeValues}
+        submit={async (values) => {
+          const { name = '', site = '' } = values
+          const allowed_origins = originsOf(site)
+          const { project } = await api.createProject({ name, time_zone })
+          if (allowed_origins.length === 0) return go(pathOf(project))
+          const { pixel } = await api.createPixel({
+            project_id: project.project_id,
+            name,
+            allowed_origins,
+            ...settingsFor(values),
+          })
+          go(`${pathOf(project)}/pixels/${pixel.pixel_id}`)
+        }}
         action="Create project"
         cancel={close}
       >
+        <TextField name="name" label="Name" maxLength={200} required />
         <TextField
-          name="name"
-          label="Name"
-          hint="For example the address of the site."
-          maxLength={200}
-          required
+          name="site"
+          label="Address of the site (optional)"
+          hint="Such as https://www.example.com. The project then has a pixel for it, and you see its snippet next."
         />
+        <EuropeField />
       </Form>
     </Dialog>
   )

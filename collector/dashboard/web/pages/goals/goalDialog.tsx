@@ -36,15 +36,20 @@ const valueFields: Partial<Record<GoalKind, { label: string; hint: ComponentChil
 export function GoalDialog({
   projectId,
   goal,
+  event = '',
   saved,
   close,
 }: {
   projectId: string
   goal: AnalyticsGoal | null
+  /** The name of the custom event that a new goal starts with. */
+  event?: string
   saved(): void
   close(): void
 }) {
-  const was = goal ? readGoalFilter(goal.filter) : { kind: 'page' as const, value: '' }
+  const was = goal
+    ? readGoalFilter(goal.filter)
+    : { kind: event ? ('event' as const) : ('page' as const), value: event }
   const [kind, setKind] = useState<GoalKind>(was.kind)
   const [value, setValue] = useState(was.value)
   const [property, setProperty] = useState(goal?.value?.property ?? '')
@@ -77,7 +82,7 @@ export function GoalDialog({
         action="Save goal"
         cancel={close}
         values={{
-          name: goal?.name ?? '',
+          name: goal?.name ?? event,
           kind: was.kind,
           filter: was.value,
           property: readGoalProperty(goal?.value?.property ?? ''),

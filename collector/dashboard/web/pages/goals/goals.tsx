@@ -15,6 +15,7 @@ import { Page } from '../../components/page.tsx'
 import { toast } from '../../components/toast.tsx'
 import { moneyOf, percent, wholeNumber } from '../../format.ts'
 import { mayEdit } from '../../projectRole.ts'
+import { setUrl, urlValue } from '../../urlState.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { Drilldown } from '../../view/drilldown.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
@@ -50,6 +51,12 @@ export function Goals({ projectId }: { projectId: string }) {
     return { goals: now.conversions, before: before?.conversions }
   })
   const [edited, setEdited] = useState<AnalyticsGoal | 'new' | null>(null)
+  // The page of a pixel proposes a goal for an event that arrives.
+  const event = urlValue('event')
+  const close = () => {
+    setEdited(null)
+    setUrl({ event: '' }, { replace: true })
+  }
   const remove = async (name: string) => {
     const { goals, version } = await api.getAnalyticsGoals({ project_id: projectId })
     await api.setAnalyticsGoals({
@@ -109,15 +116,16 @@ export function Goals({ projectId }: { projectId: string }) {
             )
           }
         </AsyncView>
-        {edited && (
+        {(edited || event) && (
           <GoalDialog
             projectId={projectId}
             goal={edited === 'new' ? null : edited}
+            event={event}
             saved={() => {
-              setEdited(null)
+              close()
               void conversions.reload()
             }}
-            close={() => setEdited(null)}
+            close={close}
           />
         )}
       </div>

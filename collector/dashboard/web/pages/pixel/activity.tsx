@@ -3,9 +3,12 @@ import { type Activity, api, type Pixel } from '../../api.ts'
 import { Section } from '../../components/page.tsx'
 import { RelativeTime } from '../../components/relativeTime.tsx'
 import { counted, wholeNumber } from '../../format.ts'
+import { lazyPage } from '../../lazyPage.tsx'
 import { useProjectPath } from '../../projectPath.ts'
 import { Link } from '../../router.tsx'
 import { faultText } from '../../view/faultText.ts'
+
+const NextStep = lazyPage(() => import('./nextStep.tsx').then(({ NextStep }) => NextStep))
 
 const pollMs = 1_500
 
@@ -49,6 +52,7 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
               {activity.bots_last_24h > 0 && ' Figures do not count bots.'}
             </p>
           )}
+          {state === 'lit' && <NextStep pixel={pixel} />}
           {isAway && <p class="meta">The service does not answer. Trying again.</p>}
         </div>
       </div>

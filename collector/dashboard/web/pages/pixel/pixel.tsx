@@ -3,15 +3,19 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { RenameAndDelete } from '../../components/renameAndDelete.tsx'
 import { TabPanel, Tabs } from '../../components/tabs.tsx'
+import { lazyPage } from '../../lazyPage.tsx'
 import { projectRole } from '../../projectRole.ts'
 import { Link } from '../../router.tsx'
 import { useSession } from '../../session.ts'
 import { urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import { PixelActivity } from './activity.tsx'
-import { PixelSecrets } from './identifySecrets.tsx'
 import { Install } from './install.tsx'
 import { PixelSettings, type PixelTab, settingGroups } from './settings.tsx'
+
+const PixelSecrets = lazyPage(() =>
+  import('./identifySecrets.tsx').then(({ PixelSecrets }) => PixelSecrets),
+)
 
 const shownTabs = { install: 'Install', ...settingGroups }
 /** The secret has a tab of its own, which nobody opens to copy the snippet, or shows on a shared screen. */
