@@ -1,6 +1,6 @@
 import type { Settings } from '../../api.ts'
 
-/** What the pixel does until consent is granted, by its setting. */
+/** Labels of the setting: the pixel’s behavior until consent is granted. */
 export const consentOptions: Record<Settings['consent'], string> = {
   granted: 'Granted: events have a visitor id',
   cookieless: 'Cookieless: events without a visitor id',
