@@ -79,7 +79,7 @@ test('pixel and client install nothing else, have types and work', {
   expect(stdout.trim()).toBe('function')
 })
 
-/** Runs a command on a terminal, with an answer to what it asks. */
+/** Runs a command on a terminal, and types an answer. */
 const onTerminal = (command: string, answer: string, cwd: string) => {
   const asked = run('script', ['-qefc', command, '/dev/null'], { cwd, env })
   asked.child.stdin!.end(`${answer}\n`)

@@ -2,7 +2,7 @@
 /**
  * Runs the build of `npm start` or `npm run build` (`npx footfall-server …`); it builds nothing.
  * `serve` without options starts the service, so it is the entry point for production; `try` installs local stores first.
- * Without a command, on a terminal, it asks which of both is meant. Every other command, also `serve --help`, runs cli.ts.
+ * Without a command, on a terminal, it asks whether to try. Every other command, also `serve --help`, runs cli.ts.
  */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
