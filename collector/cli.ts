@@ -380,6 +380,7 @@ async function buildProgram(): Promise<Command> {
     .showHelpAfterError('footfall-server --help lists the commands')
 
   program.command('serve').description('run the service from the last build')
+  program.command('try').description('install missing local stores from npm, then run the service')
   program
     .command('mcp')
     .description('serve the API to AI assistants by the Model Context Protocol, on standard input')

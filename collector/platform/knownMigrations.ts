@@ -5,8 +5,8 @@ import { StartError } from './startError.ts'
 
 /**
  * Returns the migrations in a directory, in order: the name of each file and a digest of its statements, such as
- * `001_people.sql@0f3a91c2b7d4`. Until release 1.0 freezes them, the files change in place, and a store that was made from
- * other statements is refused. Comments do not count.
+ * `001_people.sql@0f3a91c2b7d4`. A released file never changes, so a store that was made from other statements belongs to
+ * an unreleased version, and is refused. Comments do not count.
  */
 export const migrationsOf = (directory: string): string[] =>
   readdirSync(directory)

@@ -1,6 +1,6 @@
 /**
  * Sends events from your server that no page sees, such as a payment that a provider confirms. POST /e
- * accepts them like those of a page, with the types of `Beacon` in footfall/client, whose `sendEvents` sends
+ * accepts them like those of a page, with the types of `Beacon` in footfall-client, whose `sendEvents` sends
  * the same. With a key that may write in the pixel's project, your server names the visitor of the event.
  * Never use such a key in a page. Without a key the event belongs to your server, and counts as a bot.
  * Replace PIXEL_ID with the id of your pixel, and the address with that of your collector.

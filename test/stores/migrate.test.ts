@@ -1,8 +1,16 @@
 import { expect, inject, test } from 'vitest'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
-import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
+import {
+  migrationNames as clickhouseMigrations,
+  makeTablesOf as makeClickHouseTables,
+  migrateClickHouse,
+} from '../../collector/platform/clickhouse/migrate.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
-import { migratePostgres } from '../../collector/platform/postgres/migrate.ts'
+import {
+  makeTablesOf,
+  migratePostgres,
+  migrationNames,
+} from '../../collector/platform/postgres/migrate.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { companyFields, eventColumns, type Field, profileFields } from '../../schemas/fields.ts'
 import { newEmptyPostgresDatabase, randomName } from '../harness/databases.ts'
@@ -99,6 +107,28 @@ test('a computed column whose expression is another now is mended at the next st
   await migrateClickHouse(inject('clickhouseUrl'), database)
   expect(await resolved()).toBe(right)
   await clickhouse.close()
+})
+
+test('a store of an earlier version gets the later migrations, each once', async () => {
+  const database = randomName()
+  const address = inject('clickhouseUrl')
+  const inClickHouse = clickhouseMigrations()
+  await makeClickHouseTables(address, database, inClickHouse.slice(0, -1))
+  await migrateClickHouse(address, database)
+  const clickhouse = openClickHouse(address, database)
+  const sql = 'SELECT name FROM migrations ORDER BY name'
+  const names = (rows: { name: string }[]) => rows.map(({ name }) => name)
+  expect(names(await clickhouse.rows({ sql, params: {} }))).toEqual(inClickHouse)
+  await clickhouse.close()
+
+  const pool = openPostgres(await newEmptyPostgresDatabase(), () => {})
+  const inPostgres = migrationNames()
+  const client = await pool.connect()
+  await makeTablesOf(client, inPostgres.slice(0, -1))
+  client.release()
+  await migratePostgres(pool)
+  expect(names((await pool.query(sql)).rows)).toEqual(inPostgres)
+  await pool.end()
 })
 
 test('PostgreSQL migrations run twice, and by two processes at once', async () => {

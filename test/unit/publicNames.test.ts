@@ -87,3 +87,13 @@ test('a configuration that starts a command names ours', () => {
   const configured = namesIn(/"args": \[\s*(?:"-y",\s*)?"([\w@./-]+)"/g, textFiles)
   expect(strangers(configured)).toEqual([])
 })
+
+test('the packages, the chart and the Python client have one version, which the changelog dates', () => {
+  const { version } = manifest
+  expect(read('examples/deploy/helm/Chart.yaml')).toContain(
+    `\nversion: ${version}\nappVersion: ${version}\n`,
+  )
+  expect(read('examples/deploy/helm/values.yaml')).toContain(`tag: '${version}'`)
+  expect(read('examples/clients/python/pyproject.toml')).toContain(`version = "${version}"`)
+  expect(read('CHANGELOG.md')).toMatch(new RegExp(`^## ${version} - \\d{4}-\\d\\d-\\d\\d$`, 'm'))
+})

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
+import { packageVersion } from '../../platform/paths.ts'
 import { sessionCookie } from '../access/session.ts'
 import { describeAccess } from './describeAccess.ts'
 import type { Document } from './document.ts'
@@ -16,7 +17,7 @@ export async function describeRoutes(app: FastifyInstance, publicUrl: string): P
       openapi: '3.1.0',
       info: {
         title: 'Footfall',
-        version: '0.1.0',
+        version: packageVersion,
         description,
         contact: { name: 'Footfall', url: publicUrl },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
@@ -42,7 +43,7 @@ On billed routes, \`HEAD\` only authenticates and is free. Every \`GET\` route a
 **Requests.** Paths that begin with \`/v1\`, \`/v2\` or \`/v3\` work with and without the prefix \`/api\`. Request bodies are uncompressed JSON.
 Answers of 1 KiB and more are compressed on request (\`zstd\`, \`br\`, \`gzip\`).
 
-**Client.** \`footfall/client\` for Node.js and browsers handles pages, waits, retries and types. Its methods have the names of the
+**Client.** \`footfall-client\` for Node.js and browsers handles pages, waits, retries and types. Its methods have the names of the
 operations here.
 
 **Test keys.** With a test key, every answer has \`X-Svc-Mode: test\`, contains sample data and is free. Writes are simulated: they are

@@ -9,7 +9,7 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const root = fileURLToPath(new URL('../../..', import.meta.url))
+export const packageRoot = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
 
 /** Environment variable with the launcher's process id, for the process that it starts. */
 export const launcherVariable = 'FOOTFALL_LAUNCHER_PID'
@@ -19,8 +19,8 @@ const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const parentPollMs = 250
 
-/** Whether this Node version can run Footfall. */
-const isNewEnough = ([major]) => major >= 22
+/** Whether this Node can run Footfall. */
+export const isNewEnough = () => versionOf(process.versions.node)[0] >= 22
 
 /** Whether this Node version can run the launchers. */
 const canLaunch = ([major, minor]) => (major === 20 && minor >= 15) || major > 20
@@ -42,7 +42,7 @@ export async function handOver() {
   // The shell that npm starts us in does not pass signals on.
   else if (process.env.npm_lifecycle_event) endAfter(process.ppid)
 
-  if (isNewEnough(versionOf(process.versions.node))) return
+  if (isNewEnough()) return
   const commandLine = [...process.execArgv, ...process.argv.slice(1)]
   await run(installedNode(), commandLine, { env: { [launcherVariable]: String(process.pid) } })
   process.exit(0)
@@ -101,15 +101,20 @@ export function endAfter(parent) {
  */
 function installedNode() {
   const name = `node-${process.platform}-${process.arch}`
-  // npm puts the packages of an installed Footfall next to it.
-  const folders = [join(root, 'node_modules'), join(root, '..')]
-  const path = folders.map((folder) => join(folder, name, 'bin/node')).find(existsSync)
-  if (path) return path
-  const { optionalDependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const advice = optionalDependencies[name]
-    ? `${name} is not installed: run npm install, or install Node 24`
+  const folder = installedPackage(name)
+  if (folder) return join(folder, 'bin/node')
+  const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'))
+  const version = { ...manifest.optionalDependencies, ...manifest.localPackages }[name]
+  const advice = version
+    ? `${name} is not installed: run npm install ${name}@${version}, or install Node 24`
     : `package.json has no ${name}, which would install it: install Node 24`
   fail(`Node 24 is required (22 also works), this is ${process.versions.node}; ${advice}`)
 }
+
+/** Returns the folder of an installed package; npm puts the packages of an installed Footfall next to it. */
+export const installedPackage = (name) =>
+  [join(packageRoot, 'node_modules', name), join(packageRoot, '..', name)].find((folder) =>
+    existsSync(join(folder, 'package.json')),
+  )
 
 const versionOf = (version) => version.split('.').map(Number)

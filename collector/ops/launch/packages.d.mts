@@ -1,3 +1,6 @@
+/** Packages that only local stores need. */
+export declare const ofLocalStores: string[]
+
 /** Lays a package out in an empty folder, from dist/. */
 export declare function layOut(
   name: 'footfall-server' | 'footfall-pixel' | 'footfall-client',

