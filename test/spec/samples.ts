@@ -415,6 +415,7 @@ export const samples: Record<string, Sample> = {
       ignored_networks: ['203.0.113.0/24'],
       ignored_hosts: ['staging.example.com'],
       ignored_paths: ['/preview'],
+      transit_hosts: ['login.example.com'],
     }),
   },
   'POST /api/v1/project/user/create': {

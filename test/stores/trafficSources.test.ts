@@ -20,14 +20,20 @@ const columns = [
 ] as const
 type Origin = Partial<Record<(typeof columns)[number], string>>
 
-async function resultsOf(origins: readonly Origin[], sql: string): Promise<unknown[]> {
+const projectId = '6a1c3a0e-1f6e-4d3e-9b0b-0d8f5c2c7a11'
+
+async function resultsOf(
+  origins: readonly Origin[],
+  sql: string,
+  transitHosts: readonly string[] = [],
+): Promise<unknown[]> {
   const cells = origins.map(
     (origin) =>
       `(${columns.map((name) => (origin[name] === undefined ? 'NULL' : `'${origin[name]}'`)).join(', ')}, 'shop.example')`,
   )
   const rows = await clickhouse.rows<{ result: unknown }>({
-    sql: `SELECT ${sql} AS result FROM values('${columns.map((name) => `${name} Nullable(String)`).join(', ')}, page_host Nullable(String)', ${cells.join(', ')})`,
-    params: {},
+    sql: `WITH toUUID('${projectId}') AS project_id SELECT ${sql} AS result FROM values('${columns.map((name) => `${name} Nullable(String)`).join(', ')}, page_host Nullable(String)', ${cells.join(', ')})`,
+    params: { transitHosts },
   })
   return rows.map(({ result }) => result)
 }
@@ -134,4 +140,13 @@ test('pages of a sign-in or a payment begin no visit', async () => {
     ...hosts.map(() => 0),
     1,
   ])
+  // Those of a project: a host, or all hosts of a site.
+  const own = ['login.bank.example', 'login.docs.example', 'any.partner.com', 'other.docs.example']
+  const entries = ['login.bank.example', 'login.docs.example', 'partner.com']
+  const ofProject = (id: string) => entries.map((host) => `${id} ${host}`)
+  expect(await resultsOf(own.map(link), `(${referrer}) > 0`, ofProject(projectId))).toEqual([
+    0, 0, 0, 1,
+  ])
+  const other = ofProject('00000000-0000-4000-8000-000000000000')
+  expect(await resultsOf(own.map(link), `(${referrer}) > 0`, other)).toEqual([1, 1, 1, 1])
 })

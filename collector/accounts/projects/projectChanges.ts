@@ -15,6 +15,7 @@ import { timeZone, timeZoneFault, utc } from '../../platform/timeZone.ts'
 import { EventsOption } from '../accountSchemas.ts'
 import { requestDeletion } from './eventDeletions.ts'
 import { type Project, readProject } from './projects.ts'
+import { requireTransitHosts, TransitHosts, transitHostsOf } from './transitHosts.ts'
 
 const TimeZoneName = Type.String({
   description: 'IANA time zone of the days, weeks and months in figures. Default: UTC.',
@@ -49,6 +50,7 @@ export const ProjectChange = strictObject({
   ignored_networks: Type.Optional(ignoredTrafficSchema.ignored_networks),
   ignored_hosts: Type.Optional(ignoredTrafficSchema.ignored_hosts),
   ignored_paths: Type.Optional(ignoredTrafficSchema.ignored_paths),
+  transit_hosts: Type.Optional(TransitHosts),
   version: SeenVersion,
 })
 type ProjectChange = Static<typeof ProjectChange>
@@ -60,6 +62,7 @@ export async function changeProject(
   change: ProjectChange,
 ): Promise<Project> {
   requireIgnoredTraffic(change)
+  requireTransitHosts(change.transit_hosts)
   requireTimeZone(change.time_zone)
   const { projectId: id } = await projectFor(
     postgres,
@@ -74,7 +77,7 @@ export async function changeProject(
     await client.query(
       `UPDATE projects SET name = coalesce($2, name), ignored_networks = coalesce($3, ignored_networks),
          ignored_hosts = coalesce($4, ignored_hosts), ignored_paths = coalesce($5, ignored_paths),
-         time_zone = coalesce($6, time_zone), version = version + 1, updated_at = now()
+         time_zone = coalesce($6, time_zone), transit_hosts = coalesce($7, transit_hosts), version = version + 1, updated_at = now()
        WHERE project_id = $1`,
       [
         id,
@@ -83,6 +86,7 @@ export async function changeProject(
         change.ignored_hosts,
         change.ignored_paths,
         change.time_zone,
+        transitHostsOf(change.transit_hosts),
       ],
     )
     const project = await readProject(client, id)

@@ -3,6 +3,7 @@ import { ignoredTrafficSchema } from '../../../schemas/ignored.ts'
 import { Id, Timestamp, Version } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { TransitHosts } from './transitHosts.ts'
 
 export const Project = Type.Object(
   {
@@ -11,6 +12,7 @@ export const Project = Type.Object(
     name: Type.String(),
     time_zone: Type.String({ description: 'IANA time zone of the days in figures.' }),
     ...ignoredTrafficSchema,
+    transit_hosts: TransitHosts,
     uses_activation: Type.Boolean({
       description: 'Whether the project has an audience, a list or an integration.',
     }),
@@ -23,7 +25,7 @@ export const Project = Type.Object(
 export type Project = Static<typeof Project>
 
 export const selectProjects = `
-  SELECT project_id, organization_id, name, time_zone, ignored_networks, ignored_hosts, ignored_paths, version, created_at, updated_at,
+  SELECT project_id, organization_id, name, time_zone, ignored_networks, ignored_hosts, ignored_paths, transit_hosts, version, created_at, updated_at,
     EXISTS (SELECT FROM audiences WHERE audiences.project_id = projects.project_id)
       OR EXISTS (SELECT FROM lists WHERE lists.project_id = projects.project_id)
       OR EXISTS (SELECT FROM integrations WHERE integrations.project_id = projects.project_id) AS uses_activation

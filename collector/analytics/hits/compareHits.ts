@@ -1,7 +1,7 @@
 /** Finds days whose hits differ from their events, after deletions, restored events or a run that was cut off. */
 import { dayMs, hourMs } from '../../events/query/window/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { rebuildDay } from './rebuildHits.ts'
+import { type Arrived, rebuildDay } from './rebuildHits.ts'
 
 interface ProjectDays {
   project_id: string
@@ -14,12 +14,12 @@ const dayOf = (ms: string) => `toUInt32(intDiv(${ms}, ${dayMs}))`
 const fingerprint = (key: string) => `(count(), toUInt32(groupBitXor(${key})))`
 
 /**
- * Builds the days again whose hits are not those of the events that arrived until a time (epoch milliseconds). `signal`
+ * Builds the days again whose hits are not those of the events that arrived. `signal`
  * ends it between two days; the next comparison goes on.
  */
 export async function compareHits(
   clickhouse: ClickHouse,
-  untilMs: number,
+  arrived: Arrived,
   signal: AbortSignal,
 ): Promise<void> {
   // Almost all events are in a projection. New ones make a day differ as well, so it is looked at again, event by event.
@@ -40,7 +40,7 @@ export async function compareHits(
        WHERE source = 'pixel' AND ${isOfDays} AND received_at <= fromUnixTimestamp64Milli({untilMs:Int64}, 'UTC')
        GROUP BY project_id, day`,
       isOfDays,
-      { projectId, days, untilMs },
+      { projectId, days, untilMs: arrived.appendedMs },
     )
     const found = (differing?.days ?? []).sort((a, b) => a - b)
     for (const day of found) {
@@ -48,7 +48,7 @@ export async function compareHits(
       // Sessions may go on in the two days after.
       for (const next of [day, day + 1, day + 2]) {
         if (next !== day && found.includes(next)) break
-        await rebuildDay(clickhouse, projectId, next, untilMs)
+        await rebuildDay(clickhouse, projectId, next, arrived)
       }
     }
   }

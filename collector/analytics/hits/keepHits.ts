@@ -17,6 +17,7 @@ import {
   writeHitsProgress,
 } from './hitsProgress.ts'
 import { freshMs, isFresh, receivedIn, repairHits } from './repairHits.ts'
+import { readTransitHosts } from './transitHosts.ts'
 
 /** Appending takes one of so many parts of the time. */
 const restsPerRun = 30
@@ -68,6 +69,7 @@ export async function keepHits(
   { nowMs = Date.now(), repairs = repairEveryMs } = {},
 ): Promise<number> {
   const began = performance.now()
+  const transitHosts = await readTransitHosts(postgres)
   let progress = await readHitsProgress(postgres)
   const note = async (changed: Partial<HitsProgress>) => {
     progress = { ...progress, ...changed }
@@ -92,7 +94,7 @@ export async function keepHits(
     const batch = await findBatch(clickhouse, progress.appended_ms, untilMs)
     if (batch.events > 0) {
       await note({ appending_ms: batch.untilMs })
-      await append(clickhouse, progress.appended_ms, batch.untilMs)
+      await append(clickhouse, progress.appended_ms, batch.untilMs, transitHosts)
       await note({ appended_ms: batch.untilMs, appending_ms: null })
     }
     if (signal.aborted || batch.events < eventsMax) break
@@ -103,7 +105,8 @@ export async function keepHits(
   // A repair that is cut off may have deleted hits.
   await note({ appended_ms: untilMs })
   const compared_ms = await lease.inTransaction(beginComparing)
-  const left = await repairHits(clickhouse, progress.repaired_ms, untilMs, signal)
+  const arrived = { appendedMs: untilMs, transitHosts }
+  const left = await repairHits(clickhouse, progress.repaired_ms, arrived, signal)
   if (signal.aborted) return appendedIn
   if (left !== 'late events') await note({ repaired_ms: untilMs })
   const everyMs = completeMs < untilMs ? waitMs : compareEveryMs
@@ -113,7 +116,7 @@ export async function keepHits(
     return appendedIn
   }
   const stops = AbortSignal.any([signal, AbortSignal.timeout(comparingMs)])
-  await compareHits(clickhouse, untilMs, stops)
+  await compareHits(clickhouse, arrived, stops)
   if (!stops.aborted) await lease.inTransaction((client) => noteCompared(client, nowMs))
   return appendedIn
 }
@@ -151,11 +154,16 @@ async function findBatch(
   }
 }
 
-const append = (clickhouse: ClickHouse, fromMs: number, untilMs: number): Promise<void> =>
+const append = (
+  clickhouse: ClickHouse,
+  fromMs: number,
+  untilMs: number,
+  transitHosts: readonly string[],
+): Promise<void> =>
   clickhouse.command({
     sql: appendHitsSql({
       isNew: `${receivedIn} AND ${isFresh}`,
       isBefore: `ts_millis >= {fromMs:Int64} - ${freshMs + restMs}`,
     }),
-    params: { fromMs, untilMs },
+    params: { fromMs, untilMs, transitHosts },
   })

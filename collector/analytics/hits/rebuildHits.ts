@@ -12,6 +12,13 @@ interface RebuiltVisitors {
   readonly fromMs: number
 }
 
+/** Events that have hits, and the hosts that start no session (readTransitHosts). */
+export interface Arrived {
+  /** The last arrival, epoch milliseconds. */
+  readonly appendedMs: number
+  readonly transitHosts: readonly string[]
+}
+
 /**
  * Builds the hits of these projects again, from all their events, at most so many at once. For stores without the job
  * (keepHits.ts).
@@ -32,7 +39,7 @@ export const rebuildDay = (
   clickhouse: ClickHouse,
   projectId: string,
   day: number,
-  appendedMs: number,
+  { appendedMs, transitHosts }: Arrived,
 ): Promise<void> =>
   rebuild(
     clickhouse,
@@ -40,14 +47,14 @@ export const rebuildDay = (
       sql: 'project_id IN {projectIds:Array(UUID)} AND ts_millis >= {fromMs:Int64} AND ts_millis < {endMs:Int64}',
       params: { projectIds: [projectId], fromMs: day * dayMs, endMs: (day + 1) * dayMs },
     },
-    { appendedMs },
+    { appendedMs, transitHosts },
   )
 
 /** Builds the hits of visitors again; one who is known to several of the projects, in each of them. */
 export const rebuildVisitors = (
   clickhouse: ClickHouse,
   { projectIds, cookieIds, fromMs }: RebuiltVisitors,
-  appendedMs: number,
+  { appendedMs, transitHosts }: Arrived,
 ): Promise<void> =>
   rebuild(
     clickhouse,
@@ -55,14 +62,14 @@ export const rebuildVisitors = (
       sql: 'project_id IN {projectIds:Array(UUID)} AND ts_millis >= {fromMs:Int64} AND cookie_id IN {cookieIds:Array(UUID)}',
       params: { projectIds, cookieIds, fromMs },
     },
-    { appendedMs },
+    { appendedMs, transitHosts },
   )
 
 /** Rebuilds the rows that meet a condition, which is the same over hits and events. */
 async function rebuild(
   clickhouse: ClickHouse,
   { sql, params }: Query,
-  { appendedMs, atOnce = eventsMax }: { appendedMs?: number; atOnce?: number },
+  { appendedMs, transitHosts = [], atOnce = eventsMax }: Partial<Arrived> & { atOnce?: number },
 ): Promise<void> {
   const [found] = await clickhouse.rows<{ hits: number; events: number }>({
     sql: `SELECT (SELECT count() FROM hits WHERE ${sql}) AS hits, (SELECT count() FROM events WHERE ${sql}) AS events`,
@@ -85,6 +92,7 @@ async function rebuild(
       sql: appendHitsSql({ isNew: `${sql}${hasArrived}${isInPart}`, isBefore: before }),
       params: {
         ...params,
+        transitHosts,
         ...(appendedMs !== undefined && { appendedMs }),
         ...(parts > 1 && { parts, part }),
       },

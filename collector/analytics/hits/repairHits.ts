@@ -1,7 +1,7 @@
 /** Repairs the sessions of events that came late: behind a later event of their visitor, or long after they happened. */
 import { dayMs, hourMs } from '../../events/query/window/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { rebuildVisitors } from './rebuildHits.ts'
+import { type Arrived, rebuildVisitors } from './rebuildHits.ts'
 
 /** Events that arrive within this time are appended at once. Older ones, such as imports, would read many more hits. */
 export const freshMs = 2 * hourMs
@@ -26,15 +26,16 @@ interface Repaired {
 }
 
 /**
- * Repairs the sessions of events that arrived in this time (epoch milliseconds). `signal` ends it between two statements.
+ * Repairs the sessions of events that arrived after `fromMs`, epoch milliseconds. `signal` ends it between two statements.
  * Resolves with the events that it left: old ones are for a comparison, late ones for the next repair.
  */
 export async function repairHits(
   clickhouse: ClickHouse,
   fromMs: number,
-  untilMs: number,
+  arrived: Arrived,
   signal: AbortSignal,
 ): Promise<'late events' | 'old events' | null> {
+  const untilMs = arrived.appendedMs
   const endAt = performance.now() + repairingMs
   const isOver = () => signal.aborted || performance.now() > endAt
   const visitorsOf = (events: string, limit: number): Promise<Repaired[]> =>
@@ -51,7 +52,7 @@ export async function repairHits(
         cookieIds: [...new Set(visitors.map(({ cookie_id }) => cookie_id))],
         fromMs: Math.min(...visitors.map(({ day }) => day)) * dayMs,
       },
-      untilMs,
+      arrived,
     )
   const old = await visitorsOf(
     `events WHERE source = 'pixel' AND NOT (${isFresh})`,

@@ -141,7 +141,7 @@ export const operations = {
   createProject: 'POST /api/v1/project/create', // { name time_zone? } → 201 400 401 403 404 409 429 503
   listProjects: 'GET /api/v1/project/list', // cursor? limit? → 200 400 401 403 404 429 503
   getProject: 'GET /api/v1/project/retrieve/{project_id}', // X-Project-Id? project_id → 200 400 401 403 404 429 503
-  updateProject: 'PUT /api/v1/project/update', // X-Project-Id? { ignored_hosts? ignored_networks? ignored_paths? name? project_id time_zone? version? } → 200 400 401 403 404 409 429 503
+  updateProject: 'PUT /api/v1/project/update', // X-Project-Id? { ignored_hosts? ignored_networks? ignored_paths? name? project_id time_zone? transit_hosts? version? } → 200 400 401 403 404 409 429 503
   deleteProject: 'DELETE /api/v1/project/delete', // X-Project-Id? { events? project_id } → 200 400 401 403 404 409 429 503
   getTrackingPlan: 'GET /api/v1/tracking-plan', // X-Project-Id? project_id? → 200 400 401 403 404 429 503
   setTrackingPlan: 'PUT /api/v1/tracking-plan', // X-Project-Id? { events on_unplanned on_violation project_id version? } → 200 400 401 403 404 409 429 503

@@ -280,6 +280,7 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
       ignored_networks: ['203.0.113.0/24'],
       ignored_hosts: ['staging.example.com'],
       ignored_paths: ['/preview'],
+      transit_hosts: ['login.example.com'],
     },
   },
   'DELETE /api/v1/project/delete': { body: { project_id, events: 'keep' } },

@@ -25,7 +25,12 @@ export const campaign = `if(coalesce(${campaignColumns.join(', ')}) IS NULL, 0,
   toUInt32(bitOr(cityHash64(${campaignColumns.map((name) => `ifNull(${name}, '')`).join(', ')}), 1)))`
 const quoted = (texts: readonly string[]) => texts.map((text) => `'${text}'`).join(', ')
 
-/** SQL over rows of events: the number of the outside referrer, 0 without, and for pages of a sign-in or a payment. */
+/**
+ * SQL over rows of events: the number of the outside referrer, 0 without, and for pages of a sign-in or a payment.
+ * `transitHosts` are those of projects (analytics/hits/transitHosts.ts).
+ */
 export const referrer = `if(isNull(${outsideReferrer} AS _outside)
   OR assumeNotNull(_outside) IN (${quoted(transit.hosts)})
-  OR cutToFirstSignificantSubdomain(assumeNotNull(_outside)) IN (${quoted(transit.domains)}), 0, toUInt32(bitOr(cityHash64(assumeNotNull(_outside)), 1)))`
+  OR cutToFirstSignificantSubdomain(assumeNotNull(_outside)) IN (${quoted(transit.domains)})
+  OR concat(toString(project_id), ' ', assumeNotNull(_outside)) IN {transitHosts:Array(String)}
+  OR concat(toString(project_id), ' ', cutToFirstSignificantSubdomain(assumeNotNull(_outside))) IN {transitHosts:Array(String)}, 0, toUInt32(bitOr(cityHash64(assumeNotNull(_outside)), 1)))`

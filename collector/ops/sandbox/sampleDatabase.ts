@@ -152,7 +152,11 @@ export async function fillSampleDatabase(
   await insertHours(today)
   // The days of a new database at once. A comparison builds each day of its own.
   if (hours.length === 0) await rebuildHits(clickhouse, [sampleIdentity.projectId])
-  await compareHits(clickhouse, now.getTime(), new AbortController().signal)
+  await compareHits(
+    clickhouse,
+    { appendedMs: now.getTime(), transitHosts: [] },
+    new AbortController().signal,
+  )
 }
 
 /** Groups rows by the hour of receipt, counted from 1 January 1970. */

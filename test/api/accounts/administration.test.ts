@@ -197,6 +197,7 @@ describe('projects', () => {
       ignored_networks: [],
       ignored_hosts: [],
       ignored_paths: [],
+      transit_hosts: [],
       uses_activation: false,
     })
     const retrieve = `GET /api/v1/project/retrieve/${project.project_id}`

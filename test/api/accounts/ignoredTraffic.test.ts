@@ -49,6 +49,8 @@ test('a change is in the audit log with what was there before', async () => {
 })
 
 test.each([
+  ['transit_hosts', ['https://login.example.com'], 'transit_hosts[0]', 'without scheme, port'],
+  ['transit_hosts', ['a.example', '*.example.com'], 'transit_hosts[1]', '(got "*.example.com")'],
   ['ignored_networks', ['203.0.113.0/24', 'office'], 'ignored_networks[1]', '(got "office")'],
   [
     'ignored_networks',

@@ -14,7 +14,7 @@ const released = {
     '004_analytics.sql@d23def36b4f5',
   ],
   postgres: [
-    '001_organizations.sql@55dfd876b22f',
+    '001_organizations.sql@7e606bc05527',
     '002_access.sql@a7e5435aced2',
     '003_collection.sql@be00b35d44c6',
     '004_privacy.sql@93c8ff17a779',

@@ -28,6 +28,11 @@ export function ProjectSettings({ projectId }: { projectId: string }) {
             mayEdit={mayEdit}
             saved={(project) => loaded.set({ project, network, mayEdit })}
           />
+          <TransitHosts
+            project={project}
+            mayEdit={mayEdit}
+            saved={(project) => loaded.set({ project, network, mayEdit })}
+          />
           <IgnoredTraffic
             project={project}
             network={network}
@@ -37,6 +42,56 @@ export function ProjectSettings({ projectId }: { projectId: string }) {
         </Page>
       )}
     </AsyncView>
+  )
+}
+
+const onlyAdmins = 'An admin of the project can change these settings.'
+
+function TransitHosts({
+  project,
+  mayEdit,
+  saved,
+}: {
+  project: Project
+  mayEdit: boolean
+  saved(project: Project): void
+}) {
+  return (
+    <Section
+      title="Sign-in and payment pages"
+      lead={
+        mayEdit
+          ? 'Visitors who come back from these hosts go on with their visit. Known providers, such as accounts.google.com, need no entry.'
+          : onlyAdmins
+      }
+    >
+      <fieldset class="bare card" disabled={!mayEdit}>
+        <legend class="visually-hidden">Sign-in and payment pages</legend>
+        <EditForm
+          object={project}
+          kind="project"
+          valuesOf={({ transit_hosts }) => ({ transit_hosts: linesFrom(transit_hosts) })}
+          save={({ transit_hosts = '' }, version) =>
+            api.updateProject({
+              project_id: project.project_id,
+              transit_hosts: linesOf(transit_hosts),
+              version,
+            })
+          }
+          saved={(project) => {
+            toast('Settings saved: they apply to new events')
+            saved(project)
+          }}
+          action="Save hosts"
+        >
+          <LinesField
+            name="transit_hosts"
+            label="Hosts"
+            hint="Such as login.example.com, or example.com for every host of that site, one on each line."
+          />
+        </EditForm>
+      </fieldset>
+    </Section>
   )
 }
 
@@ -57,7 +112,7 @@ function IgnoredTraffic({
       lead={
         mayEdit
           ? 'Events from these networks, hosts and paths are not stored, and identify no visitor.'
-          : 'An admin of the project can change these settings.'
+          : onlyAdmins
       }
     >
       <fieldset class="bare card" disabled={!mayEdit}>

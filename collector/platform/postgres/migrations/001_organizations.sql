@@ -68,6 +68,8 @@ CREATE TABLE projects (
   ignored_networks text[] NOT NULL DEFAULT '{}',
   ignored_hosts text[] NOT NULL DEFAULT '{}',
   ignored_paths text[] NOT NULL DEFAULT '{}',
+  -- Hosts that visitors come back from, such as a sign-in page: they start no session (analytics/hits/transitHosts.ts).
+  transit_hosts text[] NOT NULL DEFAULT '{}',
   created_at timestamptz NOT NULL DEFAULT now(),
   version integer NOT NULL DEFAULT 1,
   updated_at timestamptz NOT NULL DEFAULT now()

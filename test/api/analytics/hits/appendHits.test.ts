@@ -82,7 +82,7 @@ test('hits have the sessions of a naive look at every event, appended in pieces'
         isNew: `ts_millis >= ${at} AND ts_millis < ${until}`,
         isBefore: `ts_millis >= ${at - 1_800_000} AND ts_millis < ${until}`,
       }),
-      params: {},
+      params: { transitHosts: [] },
     })
   }
   const expected = visitors

@@ -172,6 +172,32 @@ test('hits follow the deletion of their events', async () => {
   ])
 })
 
+test('a visitor who returns from a host of the project goes on with the session, also when it is built again', async () => {
+  const setHosts = (hosts: string[]) =>
+    events.postgres.query('UPDATE projects SET transit_hosts = $2 WHERE project_id = $1', [
+      projectId,
+      hosts,
+    ])
+  await setHosts(['login.bank.example'])
+  const at = midnight - 3 * dayMs
+  const visit = (cookie_id: string, host: string) => [
+    eventOf(at, 0, { cookie_id }),
+    eventOf(at + minuteMs, 0, { cookie_id, referrer_url: `https://${host}/back` }),
+  ]
+  await events.insert([
+    ...visit('11111111-0000-4000-8000-000000000000', 'login.bank.example'),
+    ...visit('22222222-0000-4000-8000-000000000000', 'news.example'),
+  ])
+  await keepUntil(midnight)
+  const sessions = async () => (await readHits()).map(({ session_event }) => session_event)
+  expect(await sessions()).toEqual([1, 2, 1, 1])
+  await events.clickhouse.live.command({ sql: 'TRUNCATE TABLE hits', params: {} })
+  await requestComparison(events.postgres)
+  await keepUntil(midnight)
+  expect(await sessions()).toEqual([1, 2, 1, 1])
+  await setHosts([])
+})
+
 test('of a session in which the kept days begin, the rest is a session', async () => {
   const at = midnight - 7 * dayMs
   const cookie_id = randomUUID()
