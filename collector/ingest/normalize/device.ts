@@ -96,7 +96,7 @@ const screenSize =
 const handheld = /\b(?:iphone|ipad|tablet|mobile safari.*wv\)|kaios)\b/i
 /** Tablets that browsers take for phones. */
 const tabletModel =
-  /android[^;()]*;[^()]*?(?:tab(?:let)?s?\b|tab[ _-]?\d|tab[ _]|pad\b|pad[ _-]?\d|\bpad)/i
+  /android[^;()]{0,20};[^()]{0,60}?(?:tab(?:let)?s?\b|tab[ _-]?\d|tab[ _]|pad\b|pad[ _-]?\d|\bpad)/i
 
 /** Phones that ua-parser-js does not know. */
 const phone =
@@ -123,7 +123,7 @@ const androidModel = /(\(Linux;[^()]*?Android[^;()]*)(;[^()]*(?:\([^()]*\)[^()]*
 const programWord = /bot\b|bot[/;) _-]|crawl|spider|https?:\/\/|headless|lighthouse|monitor/i
 /** How programs name themselves between the parentheses of a device. Phones are named "M bot 54" or "Spider 8". */
 const programInModel =
-  /\w{4,}bot\b|bot\/|crawler|spider[/;)]|https?:\/\/|headless|lighthouse|monitor|compatible;|duplexweb/i
+  /\w{4}bot\b|bot\/|crawler|spider[/;)]|https?:\/\/|headless|lighthouse|monitor|compatible;|duplexweb/i
 
 /** Parts of browsers with a word of programs. */
 const browserWord =
