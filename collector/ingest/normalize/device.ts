@@ -14,7 +14,8 @@ export interface Device {
   bot_reason: string | null
 }
 
-const userAgentCharsMax = 1024
+/** Longest stored User-Agent. */
+export const userAgentCharsMax = 1024
 /** Size of keys and values, UTF-16. */
 const cacheBytesMax = 8 * 1024 * 1024
 
