@@ -41,6 +41,22 @@ export const routes: Case[] = [
     },
   },
   {
+    name: 'a route within a zone of zone.js leaves no task there',
+    async run(stage) {
+      // As zone.js does: the page's timers are tasks of the zone, and the browser's own have another name.
+      stage.put('/page', {
+        head: `<script>tasks = 0
+          window.__zone_symbol__setTimeout = window.setTimeout
+          window.setTimeout = (...timer) => { tasks++; return window.__zone_symbol__setTimeout(...timer) }</script>`,
+      })
+      await stage.visit()
+      await stage.events('page_view', 1)
+      await stage.tab.evaluate(`tasks = 0; history.pushState({}, '', '/route')`)
+      expect(await viewed(stage, 2)).toEqual(['/page', '/route'])
+      expect(await stage.tab.evaluate('tasks')).toBe(0)
+    },
+  },
+  {
     name: 'a route that leads back to where it began is no page view',
     async run(stage) {
       stage.put('/page')
