@@ -8,8 +8,8 @@ export const hemOf = (email: string): string =>
     .digest('hex')
 
 /**
- * Returns the hash of an address in the form of Unified ID 2.0, in hex: as its hem, but at gmail.com without dots and
- * without what follows a plus (https://unifiedid.com/docs/getting-started/gs-normalization-encoding).
+ * Returns the hash of an address in the form of Unified ID 2.0, in hex. An address at gmail.com loses its dots and the
+ * part after a plus (https://unifiedid.com/docs/getting-started/gs-normalization-encoding).
  */
 export function uid2HashOf(email: string): string {
   const [local, domain] = normalizedEmail(withoutEmailMarkup(email)).split('@')

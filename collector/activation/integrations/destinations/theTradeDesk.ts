@@ -57,8 +57,8 @@ type Context = DestinationContext<Settings, { api_token: string }>
 const ttlMinutes = 30 * 24 * 60
 
 /**
- * The Trade Desk. Hems, in the form of UID2, are uploaded to a CRM data segment: a line of base64 each, sent to the drop address
- * that /v3/crmdata/segment returns per upload. Addresses and networks are sent to /data/firstpartyipaddress
+ * The Trade Desk. Hems have the form of UID2. They are uploaded to a CRM data segment: a line of base64 each, sent to the drop
+ * address that /v3/crmdata/segment returns per upload. Addresses and networks are sent to /data/firstpartyipaddress
  * of its Data API, which reports each failed line. A hem cannot be removed from a segment: it expires there.
  */
 export const theTradeDesk: DestinationType<typeof settings, typeof secrets> = {
