@@ -101,7 +101,7 @@ const tabletModel =
 
 /** Phones that ua-parser-js does not know. */
 const phone =
-  /\b(?:midp|cldc|wap\d?|j2me|up\.browser|series ?[46]0|symbian(?:os)?|maui|brew|obigo|netfront|teleca|polaris|bada|nokia|mtk|ucweb|ucbrowser|opera mini|windows (?:phone|ce)|lumia|palm\w*)\b|^iphone\w+$|^ipod\w+$/i
+  /\b(?:midp|cldc|wap\d?|j2me|up\.browser|series ?[46]0|symbian(?:os)?|maui|brew|obigo|netfront|teleca|polaris|bada|nokia|mtk|ucweb|ucbrowser|fban|opera mini|windows (?:phone|ce)|lumia|palm\w*)\b|^iphone\w+$|^ipod\w+$/i
 
 function deviceTypeOf(userAgent: string, parsed: string | undefined): string {
   if (parsed === 'console' || handheld.test(userAgent)) return parsed ?? 'mobile'
