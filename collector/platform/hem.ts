@@ -7,6 +7,15 @@ export const hemOf = (email: string): string =>
     .update(normalizedEmail(withoutEmailMarkup(email)))
     .digest('hex')
 
+/**
+ * Returns the hash of an address in the form of Unified ID 2.0, in hex. An address at gmail.com loses its dots and the
+ * part after a plus (https://unifiedid.com/docs/getting-started/gs-normalization-encoding).
+ */
+export function uid2HashOf(email: string): string {
+  const [local, domain] = normalizedEmail(withoutEmailMarkup(email)).split('@')
+  return hemOf(domain === 'gmail.com' ? `${local!.replace(/\+.*|\./g, '')}@gmail.com` : email)
+}
+
 /** Whether a text, in lower case, is a hem. */
 export const isHem = (text: string): boolean => /^[0-9a-f]{64}$/.test(text)
 

@@ -57,6 +57,11 @@ const channels: readonly (readonly [Origin, string])[] = [
   [{ click_id_type: 'gbraid' }, 'Paid search'],
   [tag('adwords'), 'Paid search'],
   [tag('facebook_ads'), 'Paid social'],
+  [tag('Reddit-Ads'), 'Paid social'],
+  [tag('fbad'), 'Paid social'],
+  [tag('threads'), 'Organic social'],
+  [tag('yt-ads'), 'Paid video'],
+  [tag('squads'), 'Unassigned'],
   [tag('facebook', 'retargeting'), 'Paid social'],
   [tag('tiktok', 'paid'), 'Paid social'],
   [tag('youtube', 'cpv'), 'Paid video'],
@@ -82,6 +87,7 @@ const channels: readonly (readonly [Origin, string])[] = [
   [tag('partner', 'organic'), 'Organic search'],
   [tag('partner', 'email'), 'Email'],
   [tag('e_mail', 'web'), 'Email'],
+  [tag('newsletter-uk'), 'Email'],
   [link('mail.google.com'), 'Email'],
   [tag('partner', 'affiliate'), 'Affiliates'],
   [tag('partner', 'audio'), 'Audio'],
@@ -123,6 +129,9 @@ const names: readonly (readonly [host: string, source: string, channel: string])
   ['pinterest.blogspot.com', 'pinterest.blogspot.com', 'Referral'],
   ['ar.pinterest.com', 'Pinterest', 'Organic social'],
   ['lm.facebook.com', 'Facebook', 'Organic social'],
+  ['fosstodon.org', 'Mastodon', 'Organic social'],
+  ['chat.deepseek.com', 'DeepSeek', 'AI assistants'],
+  ['copilot.com', 'Microsoft Copilot', 'AI assistants'],
 ]
 
 test('a brand is named by its hosts, not by every host with its name', async () => {

@@ -1,6 +1,7 @@
 import { type Field, fieldNamed } from '../../../schemas/fields.ts'
 import { outsideReferrer } from './sessionSplit.ts'
 import {
+  adsSuffix,
   clickIdSources,
   kindsBySource,
   paidSources,
@@ -121,6 +122,8 @@ const hostPrefix =
   '^(?:(?:www|m|mobile|wap|search|r|websearch|images?|lite|html|start|safe|lens|news|ntp|malaysia|espanol|[a-z]{2}(?:-[a-z]{2})?)\\\\.)+'
 const brandHost = '^([a-z]+)\\\\.(?:com|net|[a-z]{2}|com?\\\\.[a-z]{2})$'
 
+const withoutAds = (text: string) => `replaceRegexpOne(${text}, ${literal(adsSuffix)}, '')`
+
 /** Returns SQL of the name of a host, or of a value of utm_source; without a name the text itself. */
 function named(text: string): string {
   const hosts = [...sourceNames.hosts, ...sourceNames.aliases]
@@ -130,7 +133,7 @@ function named(text: string): string {
   const name = lookUp(
     'lower(text)',
     hosts,
-    `if(position(text, '.') > 0, ${lookUp(site, sourceNames.hosts, domain)}, '')`,
+    `if(position(text, '.') > 0, ${lookUp(site, sourceNames.hosts, domain)}, ${lookUp(withoutAds('lower(text)'), sourceNames.aliases, "''")})`,
   )
   return `arrayMap(text -> ifNull(nullIf(${name}, ''), replaceRegexpOne(text, '^www\\\\.', '')), [${text}])[1]`
 }
@@ -159,7 +162,8 @@ function channelSql(first: First): string {
   )
   // A paid click stays paid if the link names its source. Unpaid links have click ids, too.
   const medium = `multiIf(${utmMedium} != '', ${utmMedium},
-    ${utmSource} IN (${paidSources.map(literal).join(', ')}), 'cpc',
+    ${utmSource} IN (${paidSources.map(literal).join(', ')})
+      OR (match(${utmSource}, ${literal(adsSuffix)}) AND ${withoutAds(utmSource)} IN (${sourceNames.aliases.map(([alias]) => literal(alias)).join(', ')})), 'cpc',
     ${utmSource} = '' OR ${clickMedium} IN ('cpc', 'display'), ${clickMedium}, '')`
   const isTagged = `(${utmSource} != '' OR ${utmMedium} != '' OR ${value('utm_campaign')} != '' OR ${value('click_id_type')} != '')`
   const kindOf = lookUp('lower(source)', kindsBySource, "''")
@@ -183,7 +187,7 @@ function channelSql(first: First): string {
     'Organic social': `${isOf('social')} OR ${hasMedium('social', 'social-network', 'social-media', 'sm', 'social network', 'social media')}`,
     'Organic video': `${isOf('video')} OR position(medium, 'video') > 0`,
     'Organic search': `${isOf('search')} OR medium = 'organic'`,
-    Email: `${isOf('email')} AND NOT ${isReferral} OR ${hasMedium(...emails)}`,
+    Email: `(${isOf('email')} OR position(lower(source), 'newsletter') > 0) AND NOT ${isReferral} OR ${hasMedium(...emails)}`,
     Affiliates: "medium = 'affiliate'",
     Audio: "medium = 'audio'",
     SMS: "lower(source) = 'sms' OR medium = 'sms'",

@@ -19,7 +19,7 @@ interface Site {
   readonly brands?: readonly string[]
   /** Further values of utm_source. */
   readonly aliases?: readonly string[]
-  /** Values of utm_source that say that the click was paid. */
+  /** Further values of utm_source that say that the click was paid, as an alias with `ads` does. */
   readonly ads?: readonly string[]
 }
 
@@ -33,21 +33,13 @@ const sites: readonly Site[] = [
   site('search', 'Google', {
     brands: ['google'],
     aliases: ['google'],
-    ads: ['adwords', 'googleads', 'google-ads', 'google_ads', 'google ads', 'googleadwords'],
+    ads: ['adwords', 'googleadwords'],
     hosts: ['com.google.android.googlequicksearchbox'],
   }),
   site('search', 'Bing', {
     hosts: ['bing.com'],
     aliases: ['bing'],
-    ads: [
-      'bingads',
-      'bing-ads',
-      'bing_ads',
-      'bing ads',
-      'microsoftads',
-      'microsoft-ads',
-      'microsoft_ads',
-    ],
+    ads: ['microsoftads', 'microsoft-ads', 'microsoft_ads'],
   }),
   site('search', 'DuckDuckGo', { hosts: ['duckduckgo.com'], aliases: ['duckduckgo', 'ddg'] }),
   site('search', 'Yahoo', { brands: ['yahoo'], aliases: ['yahoo'] }),
@@ -77,66 +69,58 @@ const sites: readonly Site[] = [
   site('social', 'Facebook', {
     domains: ['facebook.com', 'fb.com', 'fb.me', 'messenger.com'],
     aliases: ['facebook', 'fb', 'meta'],
-    ads: [
-      'facebookads',
-      'facebook-ads',
-      'facebook_ads',
-      'fbads',
-      'fb-ads',
-      'fb_ads',
-      'metaads',
-      'meta-ads',
-      'meta_ads',
-    ],
   }),
   site('social', 'Instagram', {
     domains: ['instagram.com'],
     aliases: ['instagram', 'ig'],
-    ads: ['instagramads', 'instagram-ads', 'instagram_ads', 'igads', 'ig-ads', 'ig_ads'],
   }),
   site('social', 'Threads', { domains: ['threads.net', 'threads.com'], aliases: ['threads'] }),
   site('social', 'WhatsApp', { domains: ['whatsapp.com', 'wa.me'], aliases: ['whatsapp'] }),
   site('social', 'X', {
     domains: ['x.com', 'twitter.com', 't.co'],
     aliases: ['x', 'twitter'],
-    ads: ['twitterads', 'twitter-ads', 'twitter_ads', 'x-ads', 'x_ads'],
   }),
   site('social', 'LinkedIn', {
     domains: ['linkedin.com', 'lnkd.in'],
     aliases: ['linkedin'],
-    ads: ['linkedinads', 'linkedin-ads', 'linkedin_ads'],
     hosts: ['com.linkedin.android'],
   }),
   site('video', 'YouTube', {
     domains: ['youtube.com', 'youtu.be'],
     aliases: ['youtube', 'yt'],
-    ads: ['youtubeads', 'youtube-ads', 'youtube_ads', 'ytads'],
   }),
   site('video', 'Vimeo', { domains: ['vimeo.com'], aliases: ['vimeo'] }),
   site('social', 'TikTok', {
     domains: ['tiktok.com'],
     aliases: ['tiktok'],
-    ads: ['tiktokads', 'tiktok-ads', 'tiktok_ads'],
   }),
   site('social', 'Reddit', {
     domains: ['reddit.com', 'redd.it'],
     aliases: ['reddit'],
-    ads: ['redditads', 'reddit-ads', 'reddit_ads'],
   }),
   site('social', 'Pinterest', {
     brands: ['pinterest'],
     domains: ['pin.it'],
     aliases: ['pinterest'],
-    ads: ['pinterestads', 'pinterest-ads', 'pinterest_ads'],
   }),
   site('social', 'Snapchat', {
     domains: ['snapchat.com'],
-    aliases: ['snapchat'],
-    ads: ['snapchatads', 'snapchat-ads', 'snapchat_ads', 'snap-ads'],
+    aliases: ['snapchat', 'snap'],
   }),
   site('social', 'Bluesky', { domains: ['bsky.app'], aliases: ['bluesky', 'bsky'] }),
   site('social', 'Mastodon', {
-    domains: ['mastodon.social', 'joinmastodon.org'],
+    domains: [
+      'mastodon.social',
+      'mastodon.online',
+      'joinmastodon.org',
+      'mstdn.social',
+      'mas.to',
+      'fosstodon.org',
+      'hachyderm.io',
+      'infosec.exchange',
+      'techhub.social',
+      'troet.cafe',
+    ],
     aliases: ['mastodon'],
   }),
   site('social', 'Telegram', {
@@ -164,7 +148,6 @@ const sites: readonly Site[] = [
   site('shopping', 'Amazon', {
     brands: ['amazon'],
     aliases: ['amazon'],
-    ads: ['amazonads', 'amazon-ads', 'amazon_ads'],
   }),
   site('shopping', 'eBay', { brands: ['ebay'], aliases: ['ebay'] }),
   site('shopping', 'Etsy', { hosts: ['etsy.com'], aliases: ['etsy'] }),
@@ -196,11 +179,11 @@ const sites: readonly Site[] = [
   site('ai', 'Claude', { hosts: ['claude.ai'], aliases: ['claude'] }),
   site('ai', 'Gemini', { hosts: ['gemini.google.com', 'bard.google.com'], aliases: ['gemini'] }),
   site('ai', 'Microsoft Copilot', {
-    hosts: ['copilot.microsoft.com', 'copilot.cloud.microsoft'],
+    hosts: ['copilot.microsoft.com', 'copilot.cloud.microsoft', 'copilot.com'],
     aliases: ['copilot'],
   }),
-  site('ai', 'Perplexity', { hosts: ['perplexity.ai'], aliases: ['perplexity'] }),
-  site('ai', 'DeepSeek', { hosts: ['deepseek.com'], aliases: ['deepseek'] }),
+  site('ai', 'Perplexity', { hosts: ['perplexity.ai', 'pplx.ai'], aliases: ['perplexity'] }),
+  site('ai', 'DeepSeek', { hosts: ['deepseek.com', 'chat.deepseek.com'], aliases: ['deepseek'] }),
   site('ai', 'Mistral', { hosts: ['chat.mistral.ai'], aliases: ['mistral'] }),
   site('ai', 'Grok', { hosts: ['grok.com'], aliases: ['grok'] }),
   site('ai', 'Meta AI', { hosts: ['meta.ai'] }),
@@ -223,8 +206,14 @@ export const sourceNames = {
 /** Values of utm_source that say that the click was paid. */
 export const paidSources: readonly string[] = namesBy('ads').map(([text]) => text)
 
+/** The end of a value of utm_source that says that the click was paid: `fb-ads`, `redditads`. */
+export const adsSuffix = '[-_ ]?ads?$'
+
 /** The name of a source that another product names, such as "Youtube"; without one the text itself. */
-export const sourceNamed = (text: string): string => namesByText.get(text.toLowerCase()) ?? text
+export function sourceNamed(text: string): string {
+  const lower = text.toLowerCase()
+  return namesByText.get(lower) ?? namesByText.get(lower.replace(new RegExp(adsSuffix), '')) ?? text
+}
 
 const namesByText = new Map([
   ...(['domains', 'hosts', 'aliases', 'ads'] as const).flatMap(namesBy),

@@ -45,6 +45,8 @@ export interface StepContext {
   /** The columns that all its rows have in common (sharedMembers). */
   sharedColumns: string
   settings: PixelSettings & CollectorSettings
+  /** The referrer of the page, for events that have none of their own. */
+  referrer?: string | undefined
   /** Maximum age of an event, in days. */
   ageDaysMax: number
   /** The tracking plan of the project; undefined if it has none. */
@@ -231,14 +233,14 @@ function markViolation({ event, plan, violation }: ValidDraft): null {
 
 type EventData = ValidEvent['event_data']
 
-function encodeRow(draft: ValidDraft, { sharedColumns }: StepContext): null {
+function encodeRow(draft: ValidDraft, beacon: StepContext): null {
   const { event, source, tsMillis } = draft
-  const { referrer } = source
+  const referrer = source.referrer ?? beacon.referrer
   // One time in a row: that of our clock, where the sender's is wrong.
   if (tsMillis !== event.sentMillis) event.event_data.timestamp = new Date(tsMillis).toISOString()
   draft.row = eventRow(
     referrer === undefined ? event : { ...event, referrer },
-    sharedColumns,
+    beacon.sharedColumns,
     tsMillis,
   )
   return null

@@ -14,7 +14,8 @@ export interface Device {
   bot_reason: string | null
 }
 
-const userAgentCharsMax = 1024
+/** Longest stored User-Agent. */
+export const userAgentCharsMax = 1024
 /** Size of keys and values, UTF-16. */
 const cacheBytesMax = 8 * 1024 * 1024
 
@@ -73,7 +74,7 @@ export function readDevice(userAgent: string): Device {
   const bot = botReason(text)
   return {
     user_agent: text || null,
-    browser: parsed.browser.name ?? null,
+    browser: browserOf(text, parsed.browser.name),
     browser_version: parsed.browser.version ?? null,
     os: parsed.os.name ?? null,
     os_version: parsed.os.version ?? null,
@@ -85,42 +86,61 @@ export function readDevice(userAgent: string): Device {
 
 /** Televisions, set-top boxes and sticks. Most of them call themselves Android or Linux. */
 const television =
-  /\b(?:smart-?tv|hbbtv|google ?tv|android ?tv|apple ?tv|netcast|nettv|opera tv|ce-html|inettv|netrange|web0s|viera|bravia|aquos|dtv\b|roku|crkey|chromecast|tv ?box|set-?top|stb\b|mibox|mitv|mi ?tv|firetv|fire ?tv|aft[a-z0-9]{1,6} build|philipstv|sonydtv|tsbnettv|espial|swisscom|freebox|ott\b|tv(?= |;|\)|\/|-|$)|tv\d|(?:[a-z]{2,12}|4k|uhd)[ _-]?tv(?=[ _;)/-]|$)|[a-z0-9]*atv\d?|hisense|beyondtv|smart_tv|tvos|large screen|maple_?\d|kylo|nexus player|smart ?box|[a-z]* ?shell [a-z]{2}\w+|box(?=[);])|(?:h|x)96|mxq|tanix|evpad|[a-z-]*led\d{2}\w*|\w+_[fu]hd)/i
+  /\b(?:smart-?tv|hbbtv|google ?tv|android ?tv|apple ?tv|netcast|nettv|opera tv|ce-html|inettv|netrange|web0s|viera|bravia|dtv\b|roku|crkey|chromecast|tv ?box|set-?top|stb\b|mibox|mitv|mi ?tv|firetv|fire ?tv|aft[a-z0-9]{1,6} build|philipstv|sonydtv|tsbnettv|espial|swisscom|freebox|ott\b|tv(?= |;|\)|\/|-|$)|tv\d|(?:[a-z]{2,12}|4k|uhd)[ _-]?tv(?=[ _;)/-]|$)|[a-z0-9]*atv\d?|beyondtv|smart_tv|tvos|large screen|maple_?\d|kylo|nexus player|smart ?box|[a-z]* ?shell [a-z]{2}\w+|box(?=[);])|mxq|tanix|evpad|[a-z-]*led\d{2}\w*|\w+_[fu]hd|brightsign)/i
+/** Names of televisions and boxes that phones have, too. Browsers of phones say Mobile. */
+const sharedName =
+  /\b(?:aquos|hisense|(?:h|x)96|a95x|ugoos|zidoo|vontar|minix|neo[ -][ux]\d|km\d\b|gtking|rombica|box\b|yndx|\w+box[ _-]\w+|[ _](?:4|8)k(?=[ _);]))/i
+/** A model that begins with the size of a television in inches, or has it after its maker: `43U800BU`, `STV-40LED42S`. */
+const screenSize =
+  /(?:; ?|[ _-])(?:24|28|32|39|4[0-39]|5[058]|6[05]|7[05]|8[56])[a-z]{1,5}[ _-]?\d{1,5}\w*(?: Build|[);/_-])/i
 /** Phones and tablets whose names say so. */
 const handheld = /\b(?:iphone|ipad|tablet|mobile safari.*wv\)|kaios)\b/i
+/** Tablets that browsers take for phones. */
+const tabletModel =
+  /android[^;()]{0,20};[^()]{0,60}?(?:tab(?:let)?s?\b|tab[ _-]?\d|tab[ _]|pad\b|pad[ _-]?\d|\bpad)/i
 
 /** Phones that ua-parser-js does not know. */
 const phone =
-  /\b(?:midp|cldc|wap\d?|j2me|up\.browser|series ?[46]0|symbian(?:os)?|maui|brew|obigo|netfront|teleca|polaris|bada|nokia|mtk|ucweb|opera mini|windows phone)\b/i
+  /\b(?:midp|cldc|wap\d?|j2me|up\.browser|series ?[46]0|symbian(?:os)?|maui|brew|obigo|netfront|teleca|polaris|bada|nokia|mtk|ucweb|ucbrowser|fban|opera mini|windows (?:phone|ce)|lumia|palm\w*)\b|^iphone\w+$|^ipod\w+$/i
 
 function deviceTypeOf(userAgent: string, parsed: string | undefined): string {
-  const isTelevision =
-    parsed !== 'console' && television.test(userAgent) && !handheld.test(userAgent)
-  if (isTelevision) return 'smarttv'
-  return parsed ?? (phone.test(userAgent) ? 'mobile' : 'desktop')
+  if (parsed === 'console' || handheld.test(userAgent)) return parsed ?? 'mobile'
+  if (television.test(userAgent)) return 'smarttv'
+  if (screenSize.test(userAgent)) return 'smarttv'
+  if (sharedName.test(userAgent) && !/\bmobile\b/i.test(userAgent)) return 'smarttv'
+  if (parsed !== 'wearable' && parsed !== 'xr' && tabletModel.test(userAgent)) return 'tablet'
+  return parsed ?? (phone.test(userAgent) || /android/i.test(userAgent) ? 'mobile' : 'desktop')
 }
+
+/** A browser within an app, which ua-parser-js calls the browser of Android before version 4.4. */
+const browserOf = (userAgent: string, parsed: string | undefined): string | null =>
+  parsed === 'Android Browser' && /\bChrome\/\d/.test(userAgent)
+    ? 'Chrome WebView'
+    : (parsed ?? null)
 
 /** The model of an Android device, whose name may be that of a program: "Discovery", "Radar". */
 const androidModel = /(\(Linux;[^()]*?Android[^;()]*)(;[^()]*(?:\([^()]*\)[^()]*)*)\)/i
 /** Words that only programs have, also on devices whose browsers look odd. */
 const programWord = /bot\b|bot[/;) _-]|crawl|spider|https?:\/\/|headless|lighthouse|monitor/i
+/** How programs name themselves between the parentheses of a device. Phones are named "M bot 54" or "Spider 8". */
+const programInModel =
+  /\w{4}bot\b|bot\/|crawler|spider[/;)]|https?:\/\/|headless|lighthouse|monitor|compatible;|duplexweb/i
 
 /** Parts of browsers with a word of programs. */
 const browserWord =
-  /chromeframe\/[\d.]+|sogou(?:mse|mobilebrowser|[ -]?explorer)|qqdownload \d+|javaplatform|applenews|\bnews\/[\d.]+/gi
+  /chromeframe(?:\/[\d.]+)?|sogou(?:mse|mobilebrowser|[ -]?explorer)|qqdownload \d+|javaplatform|applenews|\bnews\/[\d.]+|,?gzip\(gfe\)/gi
 
 function botReason(userAgent: string): string | null {
   if (userAgent === '') return 'no user agent'
   if (userAgent.endsWith(checkUserAgent)) return 'test'
-  const match = isbotMatch(
-    userAgent
-      .replace(androidModel, (all, system: string, model: string) =>
-        programWord.test(model) ? all : `${system})`,
-      )
-      .replace(browserWord, ''),
-  )
-  const isOddBrowser = television.test(userAgent) || phone.test(userAgent)
-  if (match === null || (isOddBrowser && !programWord.test(userAgent))) return null
+  const withoutModel = userAgent
+    .replace(androidModel, (all, system: string, model: string) =>
+      programInModel.test(model) ? all : `${system})`,
+    )
+    .replace(browserWord, '')
+  const match = isbotMatch(withoutModel)
+  const isOddBrowser = television.test(userAgent) || phone.test(withoutModel)
+  if (match === null || (isOddBrowser && !programWord.test(withoutModel))) return null
   return `user agent: ${match}`
 }
 

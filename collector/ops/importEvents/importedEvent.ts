@@ -1,12 +1,18 @@
 import { isIP } from 'node:net'
+import { urlLengthMax } from '../../../schemas/events/common.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { acceptEvent, type StepContext } from '../../ingest/beacon/acceptEvent.ts'
 import type { IgnoredTrafficRegistry } from '../../ingest/beacon/ignoredTraffic.ts'
 import type { OptOuts } from '../../ingest/beacon/optOutRegistry.ts'
 import type { Pixel, PixelRegistry } from '../../ingest/beacon/pixelRegistry.ts'
 import { type Locate, locationMembers, storedIp } from '../../ingest/normalize/address.ts'
-import { cachedDevice, preferredLanguage } from '../../ingest/normalize/device.ts'
+import {
+  cachedDevice,
+  preferredLanguage,
+  userAgentCharsMax,
+} from '../../ingest/normalize/device.ts'
 import { type BeaconContext, sharedMembers } from '../../ingest/normalize/eventRow.ts'
+import { withoutSecrets } from '../../ingest/normalize/secrets.ts'
 import { markedAsSpam, spamDomainOf } from '../../ingest/normalize/spamReferrers.ts'
 import { cut } from '../../ingest/normalize/text.ts'
 import type { Fault } from '../../ingest/normalize/validateEvent.ts'
@@ -75,7 +81,7 @@ export function importedEvent(
     return { path: '/client_ip', message: 'must be an IPv4 or IPv6 address' }
   const known = deviceOf(row)
   if ('path' in known) return known
-  const spam = spamDomainOf(made.data.referrer)
+  const spam = row.is_bot === undefined ? spamDomainOf(made.data.referrer) : null
   const device = spam ? { isBot: true, members: markedAsSpam(known.members, spam) } : known
   const refusal = findRefusal(deps, pixel, { cookieId, ip, isBot: device.isBot, data: made.data })
   if (refusal) return refusal
@@ -114,6 +120,7 @@ function storedEvent(
     // The plan describes new events of a site, not its history.
     plan: undefined,
     ageDaysMax: importAgeDaysMax,
+    referrer: referrerOf(row, pixel.settings),
     // findRefusal has checked it.
     ignored: null,
     faults: undefined,
@@ -130,6 +137,12 @@ function storedEvent(
   if ('path' in accepted) return accepted
   return { eventId: String(event_id).toLowerCase(), tsMillis, row: accepted.rows[0]! }
 }
+
+/** The referrer of the page of an event whose data has none, such as a click. */
+const referrerOf = ({ referrer_url }: ImportedRow, settings: Pixel['settings']) =>
+  typeof referrer_url === 'string' && referrer_url !== ''
+    ? withoutSecrets(referrer_url.slice(0, urlLengthMax), settings)
+    : undefined
 
 /** A cache, because parsing an address takes as long as validating an event. */
 const knownIps = new Map<string, string | null>()
@@ -192,20 +205,27 @@ function findRefusal(
 const deviceColumns = ['browser', 'browser_version', 'os', 'os_version', 'bot_reason'] as const
 const deviceTypes = ['desktop', 'mobile', 'tablet', 'smarttv', 'console', 'wearable', 'embedded']
 
-/** Returns the device columns: from the User-Agent, or from the columns of a row without one. */
+/**
+ * Returns the device columns: those of a row that says whether it is a bot's, as an export of Footfall does. Later lists
+ * of bots and browsers do not change its figures. Other rows have them from their User-Agent.
+ */
 function deviceOf(row: ImportedRow): { isBot: boolean; members: string } | Fault {
-  if (row.user_agent !== undefined) {
-    if (typeof row.user_agent !== 'string')
-      return { path: '/user_agent', message: 'must be a string' }
-    return cachedDevice(row.user_agent)
-  }
+  const { user_agent = null } = row
+  if (!isTextOrNull(user_agent)) return notText('user_agent')
+  if (row.user_agent !== undefined && row.is_bot === undefined)
+    return cachedDevice(user_agent as string)
   for (const column of deviceColumns) if (!isTextOrNull(row[column])) return notText(column)
   const { device_type = null, is_bot = false } = row
   if (device_type !== null && !deviceTypes.includes(device_type as string))
     return { path: '/device_type', message: `must be one of ${deviceTypes.join(', ')}` }
   const isBot = is_bot === true || /^(?:true|1)$/i.test(String(is_bot))
   const texts = deviceColumns.map((column) => [column, shortText(row[column])])
-  const device = { user_agent: null, device_type, is_bot: isBot, ...Object.fromEntries(texts) }
+  const device = {
+    user_agent: cut(user_agent, userAgentCharsMax)?.toWellFormed() ?? null,
+    device_type,
+    is_bot: isBot,
+    ...Object.fromEntries(texts),
+  }
   return { isBot, members: JSON.stringify(device).slice(1, -1) }
 }
 

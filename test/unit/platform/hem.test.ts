@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hemOf, isEmail } from '../../../collector/platform/hem.ts'
+import { hemOf, isEmail, uid2HashOf } from '../../../collector/platform/hem.ts'
 
 test.each([
   'mailto:ann@example.com',
@@ -12,6 +12,12 @@ test.each([
 ])('%j has the hem of its address', (text) => {
   expect([isEmail(text), hemOf(text)]).toEqual([true, hemOf('ann@example.com')])
 })
+
+test.each([
+  ['Jane.Doe+News@Gmail.com', 'janedoe@gmail.com'],
+  ['mailto:j.a.n.e@gmail.com', 'jane@gmail.com'],
+  ['jane.doe+news@example.com', 'jane.doe+news@example.com'],
+])('%s is hashed for UID2 as %s', (text, form) => expect(uid2HashOf(text)).toBe(hemOf(form)))
 
 test.each([
   'ann@example',

@@ -1,6 +1,7 @@
 import { companyFields } from '../../../../schemas/fields.ts'
 import type { OpenQueryExecutor, QueryExecutor } from '../../../api/access/queryExecutor.ts'
 import { personFields, readPeople } from '../../../identity/store/people.ts'
+import { hemOf, uid2HashOf } from '../../../platform/hem.ts'
 import { destinationTypes } from '../../integrations/destinations/index.ts'
 import { type Entity, mappingOf } from '../validateExport.ts'
 import { readAddresses, readNetworks } from './addresses.ts'
@@ -35,9 +36,31 @@ type ReadValues = (
 ) => Promise<ReadonlyMap<string, Values | string>>
 
 const readersOf: Partial<Record<RunState['outputFormat'], ReadValues>> = {
-  hem: async (_reader, _task, members) => new Map(members.map(({ id }) => [id, { hem: id }])),
+  hem: readHems,
   ip_address: readAddresses,
   company_domain: readNetworks,
+}
+
+const addressFields = personFields.filter(
+  ({ name, isAddress }) => isAddress || name === 'additional_emails',
+)
+
+/** The hem of each member. A destination with hashes of another form gets them for the addresses that profiles name. */
+async function readHems(
+  queryExecutor: QueryExecutor,
+  { organizationId, integration }: RunState,
+  members: readonly Member[],
+): Promise<Map<string, Values>> {
+  const hems = new Map(members.map(({ id }) => [id, { hem: id }]))
+  if (destinationTypes[integration.type].hashes !== 'uid2') return hems
+  const people = await readPeople(queryExecutor, organizationId, [...hems.keys()], addressFields)
+  for (const [hem, json] of people) {
+    const named = Object.values(JSON.parse(json.toString()) as Record<string, string | null>)
+    const addresses = named.flatMap((text) => text?.split(',') ?? [])
+    const address = addresses.find((text) => hemOf(text) === hem)
+    if (address !== undefined) hems.set(hem, { hem: uid2HashOf(address) })
+  }
+  return hems
 }
 
 /** The fields of the mapping, or all. */

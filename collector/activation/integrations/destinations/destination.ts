@@ -176,6 +176,8 @@ export interface DestinationType<
   requiredFields?(settings: Static<Settings>): readonly string[]
   /** The field by which the destination distinguishes records: of two with the same value, one is sent. */
   identityField?(settings: Static<Settings>): string
+  /** The form of the hashes of addresses, if they are not hems. */
+  readonly hashes?: 'uid2'
   /** Requests per second, and the largest burst. */
   readonly rate: { readonly perSecond: number; readonly burst: number }
   /** Whether chunks are files (`writeFile`), so that records have no values. */

@@ -57,8 +57,8 @@ type Context = DestinationContext<Settings, { api_token: string }>
 const ttlMinutes = 30 * 24 * 60
 
 /**
- * The Trade Desk. Hems are uploaded to a CRM data segment: a line of base64 each, sent to the drop address
- * that /v3/crmdata/segment returns per upload. Addresses and networks are sent to /data/firstpartyipaddress
+ * The Trade Desk. Hems have the form of UID2. They are uploaded to a CRM data segment: a line of base64 each, sent to the drop
+ * address that /v3/crmdata/segment returns per upload. Addresses and networks are sent to /data/firstpartyipaddress
  * of its Data API, which reports each failed line. A hem cannot be removed from a segment: it expires there.
  */
 export const theTradeDesk: DestinationType<typeof settings, typeof secrets> = {
@@ -67,6 +67,7 @@ export const theTradeDesk: DestinationType<typeof settings, typeof secrets> = {
   formats: ['hem', 'ip_address', 'company_domain'],
   chunkRecords: (outputFormat) => (outputFormat === 'hem' ? 5_000 : 500),
   requiredSettings: (outputFormat) => [outputFormat === 'hem' ? 'crm_data_id' : 'segment_name'],
+  hashes: 'uid2',
   rate: { perSecond: 5, burst: 10 },
   removes: false,
   open: (context) => ({
@@ -105,7 +106,9 @@ async function dropHems(context: Context, { records }: Chunk): Promise<readonly 
     MergeMode: 'Append',
   })
   const { Url } = readJson<{ ReferenceId: string; Url: string }>(answer, url)
-  const lines = records.map(({ id }) => Buffer.from(id, 'hex').toString('base64'))
+  const lines = records.map(({ values }) =>
+    Buffer.from(String(values.hem), 'hex').toString('base64'),
+  )
   const dropped = await call(context, {
     method: 'PUT',
     url: Url,

@@ -107,6 +107,21 @@ export const tradeDeskTests = (open: () => Exports) =>
       expect(desk.hems.size).toBe(25)
     })
 
+    test('addresses of Gmail that profiles name have the form of UID2, without dots and plus', async () => {
+      const known = 'jane.doe+news@gmail.com'
+      const audience_id = await open().audienceOf([
+        { address: known, personal_email: 'Jane.Doe+News@gmail.com' },
+        { address: 'un.known@gmail.com' },
+        { address: 'j.roe+news@known.example', business_email: 'j.roe+news@known.example' },
+      ])
+      desk.hems.clear()
+      const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
+      expect(await open().ended(ids)).toMatchObject({ status: 'completed', records_exported: 3 })
+      const sent = ['janedoe@gmail.com', 'un.known@gmail.com', 'j.roe+news@known.example']
+      const base64 = (address: string) => Buffer.from(hemOf(address), 'hex').toString('base64')
+      expect(desk.hems).toEqual(new Set(sent.map(base64)))
+    })
+
     test('company_domain: a company once, with its networks; what is not known or not taken has its reason, which tells nothing that is sold', async () => {
       const networks = [
         { network: '203.0.113.0/24', company_domain: 'known-net.example' },

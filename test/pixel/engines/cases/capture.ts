@@ -105,6 +105,23 @@ export const capture: Case[] = [
     },
   },
   {
+    name: 'muted videos that start by themselves or loop are decoration',
+    unsupported: { webkit: 'on GTK calls no video muted' },
+    async run(stage) {
+      const film = `muted src="data:video/webm;base64,${video}"`
+      stage.put('/page', {
+        body: `<video title="One" autoplay ${film}></video><video title="Two" loop ${film}></video><video
+          title="Wheel" ${film}></video><button onclick="for (const film of document.querySelectorAll('[title]'))
+          film.playbackRate = 2, film.play()">Play</button>`,
+      })
+      await stage.visit()
+      await stage.tab.click('button')
+      const videos = await stage.events('video', 5)
+      expect(new Set(videos.map(({ title }) => title))).toEqual(new Set(['Wheel']))
+      expect(videos.at(-1)).toMatchObject({ action: 'ended' })
+    },
+  },
+  {
     name: 'a click on a file is a download too',
     async run(stage) {
       stage.put('/page', { body: '<a href="/price%20list.zip" download>Prices</a>' })

@@ -205,7 +205,7 @@ export const everybody: Case[] = [
     },
   },
   {
-    name: 'a script’s clicks, a label’s second click, decoration and hidden frames are nobody’s events',
+    name: 'a script’s clicks, a label’s second click and hidden frames are nobody’s events',
     async run(stage) {
       stage.put('/page', {
         body: `<button id="own">Own</button><label id="label"><input type="checkbox"> Agree</label>

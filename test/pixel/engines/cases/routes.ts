@@ -41,6 +41,27 @@ export const routes: Case[] = [
     },
   },
   {
+    name: 'a route within a zone of zone.js leaves no task there',
+    async run(stage) {
+      // As zone.js does: a timer that starts in the zone is its task and runs in it. The browser's own has another name.
+      stage.put('/page', {
+        head: `<script>tasks = 0, isInside = false
+          run = (work) => { isInside = true; try { work() } finally { isInside = false } }
+          window.__zone_symbol__setTimeout = window.setTimeout
+          window.setTimeout = (work, ...more) => {
+            if (!isInside) return window.__zone_symbol__setTimeout(work, ...more)
+            tasks++
+            return window.__zone_symbol__setTimeout(() => run(work), ...more)
+          }</script>`,
+      })
+      await stage.visit()
+      await stage.events('page_view', 1)
+      await stage.tab.evaluate(`run(() => history.pushState({}, '', '/route'))`)
+      expect(await viewed(stage, 2)).toEqual(['/page', '/route'])
+      expect(await stage.tab.evaluate('tasks')).toBe(0)
+    },
+  },
+  {
     name: 'a route that leads back to where it began is no page view',
     async run(stage) {
       stage.put('/page')
