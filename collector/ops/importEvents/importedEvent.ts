@@ -212,8 +212,7 @@ const deviceTypes = ['desktop', 'mobile', 'tablet', 'smarttv', 'console', 'weara
 function deviceOf(row: ImportedRow): { isBot: boolean; members: string } | Fault {
   const { user_agent = null } = row
   if (!isTextOrNull(user_agent)) return notText('user_agent')
-  if (row.user_agent !== undefined && row.is_bot === undefined)
-    return cachedDevice(user_agent as string)
+  if (user_agent !== null && row.is_bot === undefined) return cachedDevice(user_agent)
   for (const column of deviceColumns) if (!isTextOrNull(row[column])) return notText(column)
   const { device_type = null, is_bot = false } = row
   if (device_type !== null && !deviceTypes.includes(device_type as string))
@@ -244,7 +243,7 @@ function placeMembers(locate: Locate, row: ImportedRow, ip: string | null): stri
   })
 }
 
-const isTextOrNull = (value: unknown): boolean =>
+const isTextOrNull = (value: unknown): value is string | null =>
   value === undefined || value === null || typeof value === 'string'
 
 const notText = (column: string): Fault => ({ path: `/${column}`, message: 'must be a string' })

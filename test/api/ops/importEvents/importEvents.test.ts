@@ -144,10 +144,13 @@ test('bad rows are skipped and reported with line and reason', async () => {
     JSON.stringify(pageView(5, { event_data: '{"url":"https://shop.example/"}' })),
     JSON.stringify(pageView(5, { client_ip: 'home' })),
     JSON.stringify(pageView(5, { price: 3 })),
+    JSON.stringify(pageView(5, { user_agent: 7 })),
+    // As rows of servers have it.
+    JSON.stringify(pageView(5, { user_agent: null })),
   ]
   const path = importing.write('bad.ndjson', lines.join('\n'))
   const ended = await importing.importFiles([path])
-  expect([ended.code, countsOf(ended)]).toEqual([0, { events: 1, duplicates: 0, rows: 9 }])
+  expect([ended.code, countsOf(ended)]).toEqual([0, { events: 2, duplicates: 0, rows: 10 }])
   expect(ended.stdout).toContain('see bad.ndjson.skipped.ndjson')
   expect(importing.skipped('bad.ndjson').map(({ line, reason }) => [line, reason])).toEqual([
     [2, 'the line is not valid JSON'],
@@ -159,6 +162,7 @@ test('bad rows are skipped and reported with line and reason', async () => {
     [9, expect.stringContaining('event_data requires ')],
     [10, 'client_ip must be an IPv4 or IPv6 address'],
     [11, 'unknown column "price": use --map or --ignore-unknown'],
+    [12, 'user_agent must be a string'],
   ])
   expect(await storedIds([good.event_id])).toBe(1)
 })
