@@ -59,8 +59,9 @@ function examineNode(
   database: string,
 ): Promise<Finding[]> {
   const { clickhouse, shard } = node
-  const name = typeof address === 'string' ? 'ClickHouse' : `ClickHouse ${hostOf(node)}`
-  return askAll(name, async () => {
+  const isSingle = typeof address === 'string'
+  const name = isSingle ? 'ClickHouse' : `ClickHouse ${hostOf(node)}`
+  return askAll(name, isSingle ? 'CLICKHOUSE_URL' : 'CLICKHOUSE_SHARDS', async () => {
     if (typeof address !== 'string') await requireCluster(clickhouse, address, shard, database)
     return [
       ...(await examineServer(clickhouse, name)),
