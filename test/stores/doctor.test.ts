@@ -297,7 +297,7 @@ test('a fault of a server has a remedy, and its setting', async () => {
     ],
     [
       examineClickHouse(`http://127.0.0.1:${await textServer('<html>\n<p>no', 501)}`, 'footfall'),
-      /^ClickHouse cannot be queried: .*correct the port in CLICKHOUSE_URL: another program answers there$/,
+      /^ClickHouse cannot be queried: the answer is a web page. To fix it, correct the port in CLICKHOUSE_URL: another program answers there$/,
     ],
     [
       examineFiles(readConfig(s3(`http://127.0.0.1:${port}`))),

@@ -146,7 +146,7 @@ export async function examineSystemLogs(
   return finding(
     `the system logs of ${name} have ${gigabytes(logs)}, and its events ${gigabytes(events)}`,
     logs > Math.max(events, bytesMax)
-      ? 'limit the logs with examples/deploy/clickhouse/system-logs.xml, then drop the tables system.…_log that it removes'
+      ? 'limit the logs with examples/deploy/clickhouse/system-logs.xml, which the service shows at /docs/examples/deploy/clickhouse/system-logs.xml. Then drop the tables system.…_log that it removes'
       : null,
   )
 }

@@ -45,7 +45,8 @@ class NoAnswerError extends Error {}
 export function troubleOf(error: unknown, setting: string): string {
   if (error instanceof StartError) return error.message
   const { message, code } = error as Error & { code?: string }
-  const [first = ''] = (message || String(code)).split('\n')
+  const isPage = /^\s*<(!doctype )?html/i.test(message)
+  const [first = ''] = isPage ? ['the answer is a web page'] : (message || String(code)).split('\n')
   const remedy = remedies.find(({ signs }) => signs.test(`${code} ${message}`))?.remedy
   const advice =
     error instanceof NoAnswerError
@@ -61,6 +62,10 @@ const noAnswerRemedy =
 /** By the codes of the system, of PostgreSQL and of ClickHouse. The first match counts. */
 const remedies: readonly { signs: RegExp; remedy: string }[] = [
   {
+    signs: /<html|<!doctype|Parse Error|HPE_/i,
+    remedy: 'correct the port in SETTING: another program answers there',
+  },
+  {
     signs: /ECONNREFUSED/,
     remedy: 'start the server, or correct the host and port in SETTING',
   },
@@ -69,18 +74,13 @@ const remedies: readonly { signs: RegExp; remedy: string }[] = [
     remedy: 'correct the host in SETTING, or the name service of this machine',
   },
   {
-    signs:
-      /28P01|28000|EAUTH|password|Authentication failed|ClickHouse.*user|AUTHENTICATION_FAILED/i,
+    signs: /28P01|28000|EAUTH|password|Authentication failed/i,
     remedy: 'correct the user and the password in SETTING',
   },
   { signs: /3D000/, remedy: 'create the database, or correct its name in SETTING' },
   {
     signs: /EPROTO|certificate|SSL|TLS|CERT_/,
     remedy: 'make SETTING and the server agree on TLS: the protocol, the port and the certificate',
-  },
-  {
-    signs: /<html|<!doctype|Parse Error|HPE_/i,
-    remedy: 'correct the port in SETTING: another program answers there',
   },
   {
     signs: /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|timeout/i,
