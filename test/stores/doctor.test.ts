@@ -1,5 +1,6 @@
 /** The faults that `npx footfall-server doctor` finds, each with its sentence. */
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -21,11 +22,12 @@ import { examineMachine } from '../../collector/ops/doctor/machine.ts'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
+import { retireCollector } from '../../collector/platform/collectors.ts'
 import { lackOfDescriptors } from '../../collector/platform/descriptors.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
-import { newClickHouseDatabase } from '../harness/databases.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
 import { startShards } from '../harness/shards.ts'
 
@@ -344,6 +346,24 @@ test('another program on the port, a file as data directory and an invalid IP da
   )
   expect(() => readConfig({ FOOTFALL_TRUSTED_PROXIES: '10.0.0.1,10.0.0.0/99' })).toThrow(
     'FOOTFALL_TRUSTED_PROXIES must be addresses and CIDR ranges with commas between, such as 10.0.0.18 or 10.0.0.0/24, not "10.0.0.0/99"',
+  )
+})
+
+test('only a collector that stopped a minute ago is retired, and the others are told apart', async () => {
+  const postgres = openPostgres(await newPostgresDatabase(), () => {})
+  onTestFinished(() => postgres.end())
+  const [running, gone] = [randomUUID(), randomUUID()]
+  await postgres.query(
+    `INSERT INTO collectors (collector_id, hostname, complete_until_ms, reported_at)
+     VALUES ($1, 'a', 0, now()), ($2, 'b', 0, now() - interval '2 minutes')`,
+    [running, gone],
+  )
+  await expect(retireCollector(postgres, running)).rejects.toThrow(
+    `collector ${running} reported within the last minute: stop it`,
+  )
+  await retireCollector(postgres, gone)
+  await expect(retireCollector(postgres, gone)).rejects.toThrow(
+    `there is no collector ${gone}: npx footfall-server collectors list shows the ids`,
   )
 })
 
