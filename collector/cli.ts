@@ -101,11 +101,17 @@ function addAccounts(program: Command): void {
   const operator = program
     .command('operator')
     .description('manage access to the operator page of the dashboard')
-  for (const [name, isOperator] of Object.entries({ add: true, remove: false })) {
-    operator.command(`${name} <email>`).action(async (email) => {
-      const { changeOperator } = await import('./accounts/operator/operatorCommands.ts')
-      await withAccounts((postgres) => changeOperator(postgres, email, isOperator))
-    })
+  for (const [name, isOperator, description] of [
+    ['add', true, 'show the operator page to a user'],
+    ['remove', false, 'hide the operator page from a user'],
+  ] as const) {
+    operator
+      .command(`${name} <email>`)
+      .description(description)
+      .action(async (email) => {
+        const { changeOperator } = await import('./accounts/operator/operatorCommands.ts')
+        await withAccounts((postgres) => changeOperator(postgres, email, isOperator))
+      })
   }
 }
 
@@ -125,7 +131,7 @@ function addMaintenance(program: Command): void {
     })
   program
     .command('doctor')
-    .description('check stores, schema, clocks, disks, spool and collectors')
+    .description('check settings, stores, schema, clocks, disks, spool, collectors and mail')
     .action(async () => {
       const { examine } = await import('./ops/doctor/doctorCommand.ts')
       const isWell = await examine(readConfig(process.env))
@@ -144,7 +150,10 @@ function addBackup(program: Command): void {
     .description(
       'back up all stored data, while the service runs or is stopped; writes only what is not there yet',
     )
-    .option('--verify', 'read everything that earlier backups wrote, and replace damaged parts')
+    .option(
+      '--verify',
+      'read all parts that this backup shares with earlier ones, and replace damaged ones',
+    )
     .action(async (directory, options) =>
       (await commands()).backUp(readConfig(process.env), directory, options),
     )
@@ -177,7 +186,7 @@ function addBackup(program: Command): void {
 function addIngest(program: Command): void {
   program
     .command('spool')
-    .description('inspect and ship spooled events')
+    .description('ship the spooled events of a collector that was removed')
     .command('ship <directory>')
     .description('ship the events of a collector that was removed')
     .action(async (directory) => {

@@ -154,7 +154,7 @@ export function readConfig(env: Environment): Config {
     demo: flag(env, 'FOOTFALL_DEMO', clickhouse === null && databaseUrl === null),
     demoVisits: flag(env, 'FOOTFALL_DEMO_VISITS', true),
     sampleDays: integer(env, 'FOOTFALL_SAMPLE_DAYS', 30, 0, 30),
-    trustedProxies: list(env, 'FOOTFALL_TRUSTED_PROXIES'),
+    trustedProxies: networks(env, 'FOOTFALL_TRUSTED_PROXIES'),
     ipDatabase: env.FOOTFALL_IP_DATABASE ? resolve(env.FOOTFALL_IP_DATABASE) : null,
     nats: natsSettings(env),
     spoolBytesMax: integer(env, 'FOOTFALL_SPOOL_MB_MAX', 10_240, 16, 10_000_000) * 1024 * 1024,
@@ -281,6 +281,16 @@ function addresses(env: Environment, name: string): string[] {
       `${name} must be hosts, addresses and CIDR ranges with commas between, not "${wrong}"`,
     )
   }
+  return given
+}
+
+function networks(env: Environment, name: string): string[] {
+  const given = list(env, name)
+  const wrong = given.find((each) => !isIP(each) && !ipaddr.isValidCIDR(each))
+  if (wrong !== undefined)
+    throw new StartError(
+      `${name} must be addresses and CIDR ranges with commas between, such as 10.0.0.18 or 10.0.0.0/24, not "${wrong}"`,
+    )
   return given
 }
 

@@ -140,7 +140,7 @@ export async function listCollectors(postgres: Postgres): Promise<void> {
 }
 
 /**
- * Retires a collector (`footfall collectors retire ID`): abandons its unshipped events, so that
+ * Retires a collector (`footfall-server collectors retire ID`): abandons its unshipped events, so that
  * complete_until no longer waits for it.
  */
 export async function retireCollector(postgres: Postgres, collectorId: string): Promise<void> {
@@ -148,7 +148,16 @@ export async function retireCollector(postgres: Postgres, collectorId: string): 
     `DELETE FROM collectors WHERE collector_id::text = $1 AND reported_at < now() - interval '1 minute'`,
     [collectorId],
   )
-  if (rowCount === 0)
-    throw new StartError(`there is no collector ${collectorId} that stopped at least a minute ago`)
-  console.log('done')
+  if (rowCount === 0) {
+    const { rowCount: known } = await postgres.query(
+      'SELECT FROM collectors WHERE collector_id::text = $1',
+      [collectorId],
+    )
+    throw new StartError(
+      known === 0
+        ? `there is no collector ${collectorId}: npx footfall-server collectors list shows the ids`
+        : `collector ${collectorId} reported within the last minute: stop it, wait a minute, and retire it again`,
+    )
+  }
+  console.log(`collector ${collectorId} is retired: complete_until no longer waits for it`)
 }

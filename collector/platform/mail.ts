@@ -14,14 +14,27 @@ export type SendMail = (mail: Mail) => Promise<void>
 /** The time limit for each response of a mail server. */
 const answerMs = 20_000
 
-/** Returns a function that sends mail through the server of SMTP_URL. */
-export function openMail(smtpUrl: string, from: string): SendMail {
-  const transport = createTransport({
+const openTransport = (smtpUrl: string) =>
+  createTransport({
     url: smtpUrl,
     connectionTimeout: answerMs,
     greetingTimeout: answerMs,
     socketTimeout: answerMs,
   })
+
+/** Logs in at the server of SMTP_URL, and sends nothing. Rejects if the server cannot be used. */
+export async function verifyMail(smtpUrl: string): Promise<void> {
+  const transport = openTransport(smtpUrl)
+  try {
+    await transport.verify()
+  } finally {
+    transport.close()
+  }
+}
+
+/** Returns a function that sends mail through the server of SMTP_URL. */
+export function openMail(smtpUrl: string, from: string): SendMail {
+  const transport = openTransport(smtpUrl)
   return async (mail) => {
     await transport.sendMail({ from, ...mail })
   }

@@ -8,6 +8,7 @@ export class StartError extends Error {}
 const remedies: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: free space',
   EDQUOT: 'the disk quota is used up: free space',
+  ENOTDIR: 'a part of the path is a file: name a directory',
   EROFS: 'the disk is read-only: mount it for writing',
   EIO: 'the disk cannot be read or written: check it',
   EACCES: 'permission is missing: run as the owner of the files',

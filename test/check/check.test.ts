@@ -155,7 +155,9 @@ test('a page with the id of a pixel that does not exist: exit code 1', async () 
 
 test('no browser: one line that says how to get one', async () => {
   const { code, stderr } = await run(siteUrl, { CHROMIUM_PATH: '/nowhere/chromium' })
-  expect(stderr).toContain('footfall: CHROMIUM_PATH: /nowhere/chromium does not exist\n')
+  expect(stderr).toContain(
+    'footfall: CHROMIUM_PATH: /nowhere/chromium does not exist. Set the path of Chromium, or remove the setting\n',
+  )
   expect(code).toBe(1)
 })
 

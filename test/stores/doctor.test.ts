@@ -1,6 +1,8 @@
 /** The faults that `npx footfall-server doctor` finds, each with its sentence. */
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,15 +16,18 @@ import {
 } from '../../collector/ops/doctor/checkClickHouse.ts'
 import { examineFiles } from '../../collector/ops/doctor/checkFiles.ts'
 import { examineLog } from '../../collector/ops/doctor/checkLog.ts'
+import { examineMail } from '../../collector/ops/doctor/checkMail.ts'
 import { askAll } from '../../collector/ops/doctor/finding.ts'
 import { examineMachine } from '../../collector/ops/doctor/machine.ts'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
+import { retireCollector } from '../../collector/platform/collectors.ts'
 import { lackOfDescriptors } from '../../collector/platform/descriptors.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
-import { newClickHouseDatabase } from '../harness/databases.ts'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
 import { startShards } from '../harness/shards.ts'
 
@@ -52,8 +57,11 @@ const logIn = (url: string) => ({
 })
 
 test('a server that never answers is named, and does not stop the other checks', async () => {
-  expect(await askAll('NATS', () => new Promise(() => {}), 20)).toEqual([
-    { ok: false, text: 'NATS cannot be queried: no answer within 20 ms' },
+  expect(await askAll('NATS', 'NATS_URL', () => new Promise(() => {}), 20)).toEqual([
+    {
+      ok: false,
+      text: 'NATS cannot be queried: no answer within 20 ms. To fix it, check that the server runs, that a firewall lets the connection through, and that NATS_URL has its address',
+    },
   ])
   const port = await silentServer()
   expect(await examineLog(logIn(`nats://127.0.0.1:${port}`), null)).toEqual([
@@ -258,6 +266,105 @@ test('faults of the settings and of the machine are named', async () => {
     'a process may open 1024 files, so each worker accepts 768 connections instead of 10000 (FOOTFALL_CONNECTIONS_MAX). Raise the limit to 10256 (LimitNOFILE of systemd, ulimit -n), or lower the setting',
   )
   expect(lackOfDescriptors(10_000, 65_536)).toBeNull()
+})
+
+/** A server that answers every request with this text. */
+async function textServer(text: string, status = 200): Promise<number> {
+  const server = createHttpServer((_, response) => void response.writeHead(status).end(text))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+test('a fault of a server has a remedy, and its setting', async () => {
+  const port = await freePort()
+  const faultsOf = async (found: Promise<{ ok: boolean; text: string }[]>) =>
+    (await found).filter(({ ok }) => !ok).map(({ text }) => text)
+  const s3 = (endpoint: string) => ({
+    FOOTFALL_S3_BUCKET: 'files',
+    FOOTFALL_S3_ENDPOINT: endpoint,
+    FOOTFALL_S3_ACCESS_KEY_ID: 'key',
+    FOOTFALL_S3_SECRET_ACCESS_KEY: 'secret',
+  })
+  const wrongPassword = new URL(inject('postgresUrl'))
+  wrongPassword.password = 'wrong'
+  for (const [found, fault] of [
+    [
+      examineClickHouse(`http://127.0.0.1:${port}`, 'footfall'),
+      /^ClickHouse cannot be queried: connect ECONNREFUSED .*To fix it, start the server, or correct the host and port in CLICKHOUSE_URL$/,
+    ],
+    [
+      examineClickHouse('http://nowhere.invalid:8123', 'footfall'),
+      /^ClickHouse cannot be queried: .*correct the host in CLICKHOUSE_URL, or the name service of this machine$/,
+    ],
+    [
+      examineClickHouse(`http://127.0.0.1:${await textServer('<html>\n<p>no', 501)}`, 'footfall'),
+      /^ClickHouse cannot be queried: the answer is a web page. To fix it, correct the port in CLICKHOUSE_URL: another program answers there$/,
+    ],
+    [
+      examineFiles(readConfig(s3(`http://127.0.0.1:${port}`))),
+      /\(FOOTFALL_S3_\*\) cannot be queried: .*correct the host and port in FOOTFALL_S3_ENDPOINT$/,
+    ],
+    [
+      examineMail(readConfig({ SMTP_URL: `smtp://127.0.0.1:${port}` })),
+      /^the mail server cannot be queried: .*correct the host and port in SMTP_URL$/,
+    ],
+    [
+      askAll('PostgreSQL', 'DATABASE_URL', async () => {
+        const pool = openPostgres(wrongPassword.href, () => {})
+        try {
+          await pool.query('SELECT 1')
+          return []
+        } finally {
+          await pool.end()
+        }
+      }),
+      /^PostgreSQL cannot be queried: password .*To fix it, correct the user and the password in DATABASE_URL$/,
+    ],
+  ] as const)
+    expect(await faultsOf(found)).toEqual([expect.stringMatching(fault)])
+})
+
+test('another program on the port, a file as data directory and an invalid IP database are named', async () => {
+  const file = join(directory, 'file')
+  writeFileSync(file, 'not a database')
+  const texts = async (env: Record<string, string>) =>
+    (await examineMachine(readConfig({ FOOTFALL_DATA_DIR: directory, ...env })))
+      .filter(({ ok }) => !ok)
+      .map(({ text }) => text)
+  const port = await textServer('<html>')
+  expect(await texts({ PORT: String(port) })).toContain(
+    `another program answers at http://127.0.0.1:${port}/readyz: set PORT to a free port, or stop the other program`,
+  )
+  expect(await texts({ FOOTFALL_DATA_DIR: file })).toContain(
+    `FOOTFALL_DATA_DIR cannot be written to: ${file} is not a directory. Set the directory that the service uses`,
+  )
+  expect(await texts({ FOOTFALL_IP_DATABASE: file })).toContainEqual(
+    expect.stringMatching(
+      /^the locations of visitors: FOOTFALL_IP_DATABASE .*Set the path of a \.mmdb file, or remove the setting$/,
+    ),
+  )
+  expect(() => readConfig({ FOOTFALL_TRUSTED_PROXIES: '10.0.0.1,10.0.0.0/99' })).toThrow(
+    'FOOTFALL_TRUSTED_PROXIES must be addresses and CIDR ranges with commas between, such as 10.0.0.18 or 10.0.0.0/24, not "10.0.0.0/99"',
+  )
+})
+
+test('only a collector that stopped a minute ago is retired, and the others are told apart', async () => {
+  const postgres = openPostgres(await newPostgresDatabase(), () => {})
+  onTestFinished(() => postgres.end())
+  const [running, gone] = [randomUUID(), randomUUID()]
+  await postgres.query(
+    `INSERT INTO collectors (collector_id, hostname, complete_until_ms, reported_at)
+     VALUES ($1, 'a', 0, now()), ($2, 'b', 0, now() - interval '2 minutes')`,
+    [running, gone],
+  )
+  await expect(retireCollector(postgres, running)).rejects.toThrow(
+    `collector ${running} reported within the last minute: stop it`,
+  )
+  await retireCollector(postgres, gone)
+  await expect(retireCollector(postgres, gone)).rejects.toThrow(
+    `there is no collector ${gone}: npx footfall-server collectors list shows the ids`,
+  )
 })
 
 test('the snapshots of a killed backup are named, but not those of one that runs', async () => {

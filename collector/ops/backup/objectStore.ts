@@ -66,7 +66,7 @@ export const damaged = (
   reason: string,
 ): StartError =>
   new StartError(
-    `${folder}/${name} of ${store.place} ${reason}: the backup is damaged. Restore another one; npx footfall-server backups lists them`,
+    `${folder}/${name} of ${store.place} ${reason}: the backup is damaged. Restore another one; npx footfall-server backups lists them. While the stores still have the data, npx footfall-server backup --verify replaces the damaged part`,
   )
 
 /** Writes the objects of a backup, except those that the store has. */

@@ -28,7 +28,7 @@ export async function startBrowser(chromiumPath: string | null): Promise<Browser
     throw new StartError(
       chromiumPath === null
         ? 'no Chromium found: install it with "apt-get install chromium" or "npx playwright-core install chromium", or set CHROMIUM_PATH'
-        : `CHROMIUM_PATH: ${chromiumPath} does not exist`,
+        : `CHROMIUM_PATH: ${chromiumPath} does not exist. Set the path of Chromium, or remove the setting`,
     )
   }
   // Chromium refuses to run sandboxed as root.

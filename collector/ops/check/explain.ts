@@ -153,7 +153,6 @@ function reasonOf({ status, body }: Answer, pixelId: string): string {
   const reasons: Record<string, string> = {
     'pixel not found': `the collector has no pixel ${pixelId}. Check the id and the address of the collector.`,
     'pixel inactive': 'the pixel exists, but has been switched off.',
-    'origin not allowed': `${message} Add the page’s origin to the pixel’s allowed origins.`,
     busy: 'the collector is full. The browser keeps the events and sends them again.',
   }
   return (

@@ -39,14 +39,14 @@ Sample data, with a test key:
 
 ${ask(test_api_key, test_api_secret, 'v3/events/web_event?limit=2')}
 
-Its audiences, built from templates:
+Audiences of the sample data:
 
 ${ask(test_api_key, test_api_secret, `v1/audiences?project_id=${project_id}`)}
 ${
   audienceId === null
     ? ''
     : `
-The demo has three of its own, of two months of made-up visits: one as pages of records, and as a Parquet file
+An audience of the demo, as a page of records and as a Parquet file:
 
 ${ask(api_key, api_secret, `v1/audiences/${audienceId}/records?project_id=${project_id}&page_size=2`)}
 ${ask(api_key, api_secret, `v1/audiences/${audienceId}/download?project_id=${project_id}&format=parquet`)}

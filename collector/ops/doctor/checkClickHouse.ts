@@ -59,8 +59,9 @@ function examineNode(
   database: string,
 ): Promise<Finding[]> {
   const { clickhouse, shard } = node
-  const name = typeof address === 'string' ? 'ClickHouse' : `ClickHouse ${hostOf(node)}`
-  return askAll(name, async () => {
+  const isSingle = typeof address === 'string'
+  const name = isSingle ? 'ClickHouse' : `ClickHouse ${hostOf(node)}`
+  return askAll(name, isSingle ? 'CLICKHOUSE_URL' : 'CLICKHOUSE_SHARDS', async () => {
     if (typeof address !== 'string') await requireCluster(clickhouse, address, shard, database)
     return [
       ...(await examineServer(clickhouse, name)),
@@ -145,7 +146,7 @@ export async function examineSystemLogs(
   return finding(
     `the system logs of ${name} have ${gigabytes(logs)}, and its events ${gigabytes(events)}`,
     logs > Math.max(events, bytesMax)
-      ? 'limit the logs with examples/deploy/clickhouse/system-logs.xml, then drop the tables system.…_log that it removes'
+      ? 'limit the logs with examples/deploy/clickhouse/system-logs.xml, which the service shows at /docs/examples/deploy/clickhouse/system-logs.xml. Then drop the tables system.…_log that it removes'
       : null,
   )
 }

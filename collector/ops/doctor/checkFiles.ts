@@ -13,7 +13,7 @@ export async function examineFiles({ s3, backupS3 }: Config): Promise<Finding[]>
 function examineBucket(setting: string, settings: S3Settings, prefix: string): Promise<Finding[]> {
   const { bucket, endpoint } = settings
   const name = `the bucket ${bucket} at ${endpoint ?? 'Amazon S3'} (${setting}_*)`
-  return askAll(name, async () => {
+  return askAll(name, `${setting}_ENDPOINT`, async () => {
     const [{ DeleteObjectCommand, GetObjectCommand, PutObjectCommand }, { openS3Client }] =
       await Promise.all([import('@aws-sdk/client-s3'), import('../../audiences/files/s3Client.ts')])
     const client = openS3Client(settings)
@@ -27,11 +27,14 @@ function examineBucket(setting: string, settings: S3Settings, prefix: string): P
         try {
           await client.send(command as InstanceType<typeof PutObjectCommand>)
         } catch (error) {
+          // Without a response of the store, the fault is its address.
+          if (!(error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode)
+            throw error
           const { name: code, message } = error as Error
           return [
             finding(
               `${name} does not let Footfall ${what}`,
-              `${code}: ${message}. Check the bucket, the key and its policy`,
+              `${code}: ${message.replace(/\.$/, '')}. Check the bucket, the key and its policy`,
             ),
           ]
         }

@@ -13,9 +13,12 @@ export async function examineLog(
   postgres: Postgres | null,
 ): Promise<Finding[]> {
   if (!settings) return []
-  const refusal = await connectionRefusal(settings.servers)
-  if (refusal !== null) return [finding('NATS refuses or does not answer', refusal)]
-  return askAll('NATS', () => examineStreams(settings, postgres))
+  return askAll('NATS', 'NATS_URL', async () => {
+    const refusal = await connectionRefusal(settings.servers)
+    return refusal === null
+      ? examineStreams(settings, postgres)
+      : [finding('NATS refuses or does not answer', refusal)]
+  })
 }
 
 async function examineStreams(

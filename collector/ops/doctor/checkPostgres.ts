@@ -120,7 +120,7 @@ async function examineCollectors(pool: Postgres): Promise<Finding[]> {
     if (silent_ms > silentMsMax)
       return finding(
         `${name} has not reported for ${duration(silent_ms)}`,
-        'start it again. If the machine is lost, ship the rest of its disk (npx footfall-server spool ship DIR). Then run npx footfall-server collectors retire; complete_until waits for it',
+        'start it again. If the machine is lost, ship the rest of its disk (npx footfall-server spool ship DIR). Then run npx footfall-server collectors retire ID; complete_until waits for it',
       )
     const isBehind = behind_ms > silentMsMax
     return finding(

@@ -1,9 +1,10 @@
 import type { Config } from '../../config.ts'
-import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
+import { openPostgres } from '../../platform/postgres/pool.ts'
 import { withServers } from '../servers.ts'
 import { examineClickHouse, examineShards } from './checkClickHouse.ts'
 import { examineFiles } from './checkFiles.ts'
 import { examineLog } from './checkLog.ts'
+import { examineMail } from './checkMail.ts'
 import { examinePostgres } from './checkPostgres.ts'
 import { askAll, type Finding } from './finding.ts'
 import { examineMachine } from './machine.ts'
@@ -18,23 +19,25 @@ export const examine = (config: Config): Promise<boolean> =>
     }
     report(await examineMachine(config))
     const postgres = openPostgres(postgresUrl, () => {})
-    report(await askAll('PostgreSQL', () => examinePostgres(postgres, postgresUrl, config)))
-    const available = (await isAvailable(postgres)) ? postgres : null
+    const found = await askAll('PostgreSQL', 'DATABASE_URL', () =>
+      examinePostgres(postgres, postgresUrl, config),
+    )
+    report(found)
+    // Of a server that does not answer, nothing is in order.
+    const available = found.some(({ ok }) => ok) ? postgres : null
     report(await examineLog(config.nats, available))
     if (available)
       report(
-        await askAll('the shards of ClickHouse', () =>
+        await askAll('the shards of ClickHouse', 'DATABASE_URL', () =>
           examineShards(clickhouse, config.clickhouseDatabase, available),
         ),
       )
     report(await examineClickHouse(clickhouse, config.clickhouseDatabase))
     report(await examineFiles(config))
+    report(await examineMail(config))
     // A connection that hangs must not keep the command from its end.
     void postgres.end()
     const troubles = findings.filter(({ ok }) => !ok).length
     console.log(troubles === 0 ? 'All is well.' : `${troubles} of ${findings.length} need a look.`)
     return troubles === 0
   })
-
-const isAvailable = async (postgres: Postgres): Promise<boolean> =>
-  (await askAll('PostgreSQL', async () => postgres.query('SELECT 1').then(() => []))).length === 0

@@ -1,3 +1,5 @@
+import { StartError } from '../../platform/startError.ts'
+
 /** A finding about one subject. If it is not in order, `text` says what to do. */
 export interface Finding {
   ok: boolean
@@ -11,29 +13,80 @@ export const finding = (text: string, trouble: string | null = null): Finding =>
 /** A server that has not answered all questions within this time does not work. */
 const checkMsMax = 15_000
 
-/** Returns the findings about a server that may not respond, or that never ends its answer. */
+/**
+ * Returns the findings about a server that may not respond, or that never ends its answer. `setting` has the server's
+ * address.
+ */
 export async function askAll(
   name: string,
+  setting: string,
   ask: () => Promise<Finding[]>,
   msMax = checkMsMax,
 ): Promise<Finding[]> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${duration(msMax)}`)), msMax)
+    timer = setTimeout(
+      () => reject(new NoAnswerError(`no answer within ${duration(msMax)}`)),
+      msMax,
+    )
   })
   try {
     return await Promise.race([ask(), late])
   } catch (error) {
-    return [
-      finding(
-        `${name} cannot be queried`,
-        (error as Error).message || String((error as { code?: string }).code),
-      ),
-    ]
+    return [finding(`${name} cannot be queried`, troubleOf(error, setting))]
   } finally {
     clearTimeout(timer)
   }
 }
+
+class NoAnswerError extends Error {}
+
+/** Returns the first line of an error of a server, and what an operator does about it. */
+export function troubleOf(error: unknown, setting: string): string {
+  if (error instanceof StartError) return error.message
+  const { message, code } = error as Error & { code?: string }
+  const isPage = /^\s*<(!doctype )?html/i.test(message)
+  const [first = ''] = isPage ? ['the answer is a web page'] : (message || String(code)).split('\n')
+  const remedy = remedies.find(({ signs }) => signs.test(`${code} ${message}`))?.remedy
+  const advice =
+    error instanceof NoAnswerError
+      ? noAnswerRemedy
+      : (remedy ?? 'check the server, its log and SETTING')
+  return `${first.slice(0, messageCharsMax).replace(/[.\s]+$/, '')}. To fix it, ${advice.replace('SETTING', setting)}`
+}
+
+const messageCharsMax = 200
+const noAnswerRemedy =
+  'check that the server runs, that a firewall lets the connection through, and that SETTING has its address'
+
+/** By the codes of the system, of PostgreSQL and of ClickHouse. The first match counts. */
+const remedies: readonly { signs: RegExp; remedy: string }[] = [
+  {
+    signs: /<html|<!doctype|Parse Error|HPE_/i,
+    remedy: 'correct the port in SETTING: another program answers there',
+  },
+  {
+    signs: /ECONNREFUSED/,
+    remedy: 'start the server, or correct the host and port in SETTING',
+  },
+  {
+    signs: /ENOTFOUND|EAI_AGAIN/,
+    remedy: 'correct the host in SETTING, or the name service of this machine',
+  },
+  {
+    signs: /28P01|28000|EAUTH|password|Authentication failed/i,
+    remedy: 'correct the user and the password in SETTING',
+  },
+  { signs: /3D000/, remedy: 'create the database, or correct its name in SETTING' },
+  {
+    signs: /EPROTO|certificate|SSL|TLS|CERT_/,
+    remedy: 'make SETTING and the server agree on TLS: the protocol, the port and the certificate',
+  },
+  {
+    signs: /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|timeout/i,
+    remedy: noAnswerRemedy,
+  },
+]
 
 /** A larger difference between clocks corrupts the order of events and the windows of reads. */
 const clockMsMax = 1_000

@@ -1,10 +1,12 @@
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
+import { openLocate } from '../../ingest/normalize/address.ts'
 import { readDeadLetters } from '../../ingest/shipper/deadLetters.ts'
 import { oldestWaitingAt, waitingBytes } from '../../ingest/spool/waiting.ts'
 import { descriptorsMax, lackOfDescriptors } from '../../platform/descriptors.ts'
 import { lacksSecretKey } from '../../platform/secretKey.ts'
+import { StartError } from '../../platform/startError.ts'
 import { readStoreNotes } from '../../platform/stores/storeNotes.ts'
 import { examineLists } from './checkLists.ts'
 import { duration, type Finding, finding, gigabytes } from './finding.ts'
@@ -22,6 +24,7 @@ export async function examineMachine(config: Config): Promise<Finding[]> {
     examineDeadLetters(config),
     ...examineLists(),
     ...examineSettings(config),
+    ...examineLocations(config),
     ...examineDescriptors(config),
     await examineService(config),
   ]
@@ -31,15 +34,23 @@ function examineDisk({ dataDir, spoolBytesMax, role }: Config): Finding {
   try {
     accessSync(dataDir, constants.W_OK)
   } catch (error) {
-    return finding('FOOTFALL_DATA_DIR cannot be written to', (error as Error).message)
+    return finding(
+      'FOOTFALL_DATA_DIR cannot be written to',
+      `${(error as Error).message}. Create the directory for the user of the service, or set the one that the service uses`,
+    )
   }
+  if (!statSync(dataDir).isDirectory())
+    return finding(
+      'FOOTFALL_DATA_DIR cannot be written to',
+      `${dataDir} is not a directory. Set the directory that the service uses`,
+    )
   const { bavail, bsize } = statfsSync(dataDir)
   const free = bavail * bsize
   const isSmall = role !== 'api' && free < spoolBytesMax
   return finding(
     `${dataDir} has ${gigabytes(free)} free`,
     isSmall
-      ? `less than FOOTFALL_SPOOL_MB_MAX allows for the spool (${gigabytes(spoolBytesMax)})`
+      ? `less than FOOTFALL_SPOOL_MB_MAX allows for the spool (${gigabytes(spoolBytesMax)}). Free space, or lower the setting`
       : null,
   )
 }
@@ -75,7 +86,7 @@ function examineSettings(config: Config): Finding[] {
       ? [
           finding(
             'FOOTFALL_S3_BUCKET is not set',
-            'other machines cannot read the files of audiences and exports that this one writes',
+            'other machines cannot read the files of audiences and exports that this one writes: set FOOTFALL_S3_*',
           ),
         ]
       : []),
@@ -83,7 +94,7 @@ function examineSettings(config: Config): Finding[] {
       ? [
           finding(
             'FOOTFALL_SECRET_KEY is not set',
-            'integrations and webhooks cannot store secrets: set it to the output of openssl rand -base64 32',
+            'integrations and webhooks cannot store secrets: set the key of the other machines and of earlier starts. The first machine takes the output of openssl rand -base64 32',
           ),
         ]
       : []),
@@ -106,6 +117,23 @@ function examineSettings(config: Config): Finding[] {
   ]
 }
 
+function examineLocations({ ipDatabase }: Config): Finding[] {
+  if (ipDatabase === null) return []
+  try {
+    openLocate(ipDatabase)
+    return [finding(`FOOTFALL_IP_DATABASE ${ipDatabase} has locations`)]
+  } catch (error) {
+    if (error instanceof StartError)
+      return [
+        finding(
+          'the locations of visitors',
+          `${error.message}. Set the path of a .mmdb file, or remove the setting`,
+        ),
+      ]
+    throw error
+  }
+}
+
 /** Checks the limit of the running service; without one, the limit of this shell. */
 function examineDescriptors({ dataDir, connectionsMax }: Config): Finding[] {
   const notes = existsSync(dataDir) ? readStoreNotes(dataDir) : null
@@ -123,17 +151,31 @@ function isPlain(url: string): boolean {
 async function examineService({ host, port }: Config): Promise<Finding> {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const url = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/readyz`
+  let answer: Response
+  let body: string
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(answerMsMax) })
-    const { message } = (await answer.json()) as { message?: string }
-    return finding(
-      `the service answers at ${url}`,
-      answer.ok ? null : (message ?? `status ${answer.status}`),
-    )
-  } catch {
+    answer = await fetch(url, { signal: AbortSignal.timeout(answerMsMax) })
+    body = await answer.text()
+  } catch (error) {
     return finding(
       `no service answers at ${url}`,
-      'start it (npx footfall-server serve), or set PORT and HOST to its values',
+      (error as Error).name === 'TimeoutError'
+        ? `a program has the port, but sent no answer within ${answerMsMax / 1_000} seconds: read its log, and restart it`
+        : 'start it (npx footfall-server serve), or set PORT and HOST to its values',
     )
   }
+  try {
+    const { status, message } = JSON.parse(body) as { status?: string; message?: string }
+    if (status !== undefined || message !== undefined)
+      return finding(
+        `the service answers at ${url}`,
+        answer.ok ? null : (message ?? `status ${answer.status}`),
+      )
+  } catch {
+    // The answer is not JSON, so it is not the service's.
+  }
+  return finding(
+    `another program answers at ${url}`,
+    'set PORT to a free port, or stop the other program',
+  )
 }

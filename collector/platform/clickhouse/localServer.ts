@@ -66,7 +66,7 @@ writeFileSync(
     <rule>
       <handler>
         <type>static</type><status>401</status><content_type>text/plain</content_type>
-        <response_content>Only for the Footfall that started this server.</response_content>
+        <response_content>Authentication failed: only the Footfall that started this server may use it.</response_content>
       </handler>
     </rule>
   </http_handlers>

@@ -224,7 +224,7 @@ function NewProjectDialog({ close }: { close(): void }) {
         <TextField
           name="site"
           label="Address of the site (optional)"
-          hint="Such as https://www.example.com. The project then has a pixel for it, and you see its snippet next."
+          hint="Such as https://www.example.com. The project gets a pixel that accepts events from this address only, with and without www. You see its snippet next."
         />
         <EuropeField />
       </Form>
