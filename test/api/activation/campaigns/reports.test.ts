@@ -253,7 +253,8 @@ describe('a test key', () => {
     expect(body.campaigns.map(({ name }: Row) => name)).toEqual(['Teapots', 'Mugs for mornings'])
     const { campaign_id } = body.campaigns[1]
     const { metrics, daily } = (await ask(`/${campaign_id}/performance`)).body
-    expect(daily.length).toBeGreaterThanOrEqual(31)
+    // In the first hour of a day, nothing has happened on it.
+    expect(daily.length).toBeGreaterThanOrEqual(30)
     expect(metrics.impressions).toBeGreaterThan(500)
     expect((await ask('/performance-summary')).body.totals.impressions).toBeGreaterThan(
       metrics.impressions,
