@@ -136,7 +136,7 @@ test('Matomo: the actions of visits become events; other sites are skipped', asy
   expect(second).toMatchObject({ referrer_url: 'https://shop.example/shoes?pk_campaign=spring' })
   expect(search!.event_data).toMatchObject({ query: 'boots', results_count: 7 })
   expect(download!.event_data).toMatchObject({
-    url: 'https://shop.example/cart',
+    url: 'https://shop.example/search?q=boots',
     filename: 'sizes.pdf',
   })
   expect(outlink!.event_data).toMatchObject({
@@ -158,6 +158,53 @@ test('Matomo: one visit a line, in gzip, gives the same events', async () => {
   const path = importing.write('matomo.ndjson.gz', gzipSync(lines))
   const ended = await importing.importExport('matomo', ['--site', '3', path])
   expect([ended.stderr, countsOf(ended)]).toEqual(['', { events: 0, duplicates: 9, rows: 2 }])
+})
+
+test('Matomo: actions without an address happened on a page of the visit', async () => {
+  const before = await idsNow()
+  const second = Date.UTC(2024, 2, 11) / 1_000
+  const visit = (idVisit: number, actionDetails: object[]) => ({
+    idSite: 3,
+    idVisit,
+    visitorId: 'b0b0b0b0b0b0b0b0',
+    referrerUrl: 'https://www.google.com/',
+    actionDetails: actionDetails.map((action, index) => ({ timestamp: second + index, ...action })),
+  })
+  const order = { type: 'ecommerceOrder', orderId: 'B-1', revenue: 5 }
+  const event = { type: 'event', eventCategory: 'Movie', eventAction: 'play' }
+  const visits = [
+    visit(901, [
+      order,
+      { type: 'outlink', url: 'https://partner.example/' },
+      { type: 'action', url: 'https://shop.example/thanks' },
+    ]),
+    visit(902, [
+      { ...event, url: 'https://shop.example/movies' },
+      { ...event, url: '' },
+    ]),
+    visit(903, [order, { type: 'download', url: 'https://shop.example/a.pdf' }]),
+  ]
+  const path = importing.write('addresses.json', JSON.stringify(visits))
+  const ended = await importing.importExport('matomo', [path])
+  expect([ended.stderr, countsOf(ended)]).toEqual(['', { events: 6, duplicates: 0, rows: 1 }])
+  expect(reasonsOf(path)).toEqual([
+    [3, 'the ecommerceOrder has no url: name the host of the site with --host'],
+  ])
+  await importing.importExport('matomo', ['--host', 'shop.example', path])
+  const rows = await storedSince(before)
+  const pages = rows.map(({ event_type, page_url }) => `${event_type} ${page_url}`)
+  expect(pages.toSorted()).toEqual([
+    'click https://shop.example/thanks',
+    'custom https://shop.example/',
+    'custom https://shop.example/movies',
+    'custom https://shop.example/movies',
+    'custom https://shop.example/thanks',
+    'download https://shop.example/a.pdf',
+    'page_view https://shop.example/thanks',
+  ])
+  expect(rows.find(({ event_type }) => event_type === 'page_view')).toMatchObject({
+    referrer_url: 'https://www.google.com/',
+  })
 })
 
 test('Umami: website_event as CSV', async () => {
