@@ -131,8 +131,8 @@ function* rowsOf(
 }
 
 /**
- * The address of the page on which an action happened. Actions without one have that of the action before, or of the
- * first with one: Matomo lists an order before the page view of the same second.
+ * The address of the page on which an action happened. Actions without one have that of the action before, or the
+ * first: Matomo lists an order before its page view.
  */
 const pageOf = (action: unknown): string | undefined =>
   isObject(action) && action.type !== 'outlink' && action.type !== 'download'

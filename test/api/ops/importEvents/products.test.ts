@@ -94,7 +94,7 @@ test('GA4: each enhanced measurement becomes its type, with device and place', a
     [1, 'GA4 derives session_start itself; Footfall has its own visits'],
     [11, 'user_pseudo_id is empty: the visitor denied analytics_storage'],
     [12, 'platform is ANDROID: Footfall imports web streams only'],
-    [13, 'event_params has no page_location'],
+    [13, 'event_params has no page_location: name the host of the site with --host'],
   ])
 })
 
@@ -109,6 +109,14 @@ test('GA4: the same rows as Parquet are duplicates of the NDJSON', async () => {
   const path = importing.write('ga4.parquet', await buffer(body))
   const ended = await importing.importExport('ga4', [path])
   expect([ended.stderr, countsOf(ended)]).toEqual(['', { events: 0, duplicates: 9, rows: 4 }])
+})
+
+test('GA4: --host names the site of events without a page, such as those of servers', async () => {
+  const before = await idsNow()
+  const path = copied('ga4.ndjson', 'servers.ndjson')
+  const ended = await importing.importExport('ga4', ['--host', 'shop.example', path])
+  expect(countsOf(ended)).toEqual({ events: 1, duplicates: 9, rows: 3 })
+  expect(await storedSince(before)).toMatchObject([{ page_url: 'https://shop.example/' }])
 })
 
 test('Matomo: the actions of visits become events; other sites are skipped', async () => {
