@@ -209,7 +209,8 @@ const deviceColumns = (device: ProductRecord, web: ProductRecord): ProductRecord
     ...deviceOf({
       browser: web.browser ?? device.browser,
       browserVersion: web.browser_version ?? device.browser_version,
-      os: device.operating_system,
+      // Web streams without a known system, as in Google's sample.
+      os: device.operating_system === 'Web' ? undefined : device.operating_system,
       osVersion: device.operating_system_version,
       device: device.category,
     }),
