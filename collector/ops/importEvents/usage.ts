@@ -15,7 +15,7 @@ export const productUsage = `footfall-server import ga4|matomo|umami FILE…    
     --pixel ID          the pixel of the events
     --dry-run           show the mapping, check and count the rows, and store nothing
     --site ID           the site's id in the product: website_id of Umami, idSite of Matomo
-    --host NAME         the host name of Umami's events without one
+    --host NAME         the host name of events and visits without an address
     --format ${formats.join('|')}    the format, if the names of the files do not show it
     --skipped FILE      report of skipped rows with line and reason; default FILE.skipped.ndjson`
 

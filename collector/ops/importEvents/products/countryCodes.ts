@@ -16,11 +16,20 @@ let codes: Map<string, string> | undefined
 /** Returns the ISO 3166-1 code of an English country name, such as "United States". */
 export function countryCode(name: string): string | undefined {
   codes ??= namedCodes()
-  return codes.get(name)
+  return codes.get(keyOf(name))
 }
 
+/** A name in one of its spellings: "Côte d’Ivoire" is "Cote d'Ivoire", and "St. Lucia" is "Saint Lucia". */
+const keyOf = (name: string): string =>
+  name
+    .normalize('NFD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll('’', "'")
+    .replaceAll(' & ', ' and ')
+    .replaceAll('St. ', 'Saint ')
+
 function namedCodes(): Map<string, string> {
-  const found = new Map<string, string>(Object.entries(aliases))
+  const found = new Map(Object.entries(aliases).map(([name, code]) => [keyOf(name), code]))
   const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(65 + index))
   for (const style of ['long', 'short'] as const) {
     const names = new Intl.DisplayNames('en', { type: 'region', style, fallback: 'none' })
@@ -28,7 +37,8 @@ function namedCodes(): Map<string, string> {
       for (const second of letters) {
         const code = first + second
         const name = names.of(code)
-        if (name && isCurrent(code) && !found.has(name)) found.set(name, code)
+        const key = name && keyOf(name)
+        if (key && isCurrent(code) && !found.has(key)) found.set(key, code)
       }
   }
   return found

@@ -8,6 +8,7 @@ import {
   type IdOf,
   outboundClick,
   type Product,
+  type ProductOptions,
   type ProductRecord,
   type ProductRow,
   present,
@@ -48,10 +49,10 @@ const videoActions: Readonly<Record<string, string>> = {
 const thresholds = [100, 75, 50, 25]
 
 /** Google Analytics 4: the tables `events_YYYYMMDD` that its BigQuery export writes, as NDJSON or Parquet. */
-export function createGa4(): Product {
+export function createGa4({ host }: ProductOptions): Product {
   return {
     name: 'ga4',
-    facts: [],
+    facts: [host ?? ''],
     mapping: [
       ['user_pseudo_id', 'cookie_id, a UUID derived from it'],
       ['event_timestamp', 'ts_millis'],
@@ -67,11 +68,12 @@ export function createGa4(): Product {
       ['collected_traffic_source', 'parameters of page_url that it lacks: utm_source, gclid, …'],
       [[...derived].join(', '), 'skipped: Footfall derives visits itself'],
       ['device, geo', 'browser, os, device_type, language, country, region, city'],
+      ['events without page_location', 'on the page of hostname, or of --host'],
       ['streams of apps, events without user_pseudo_id', 'skipped'],
     ],
     fields,
     open: openFile,
-    rowsOf: (record, idOf) => [rowOf(record, idOf)],
+    rowsOf: (record, idOf) => [rowOf(record, host, idOf)],
   }
 }
 
@@ -84,7 +86,7 @@ const fields =
   device.operating_system_version device.language device.browser device.browser_version device.web_info
   geo.country geo.region geo.city geo.continent geo.sub_continent`.split(/\s+/)
 
-function rowOf(record: ProductRecord, idOf: IdOf): ProductRow {
+function rowOf(record: ProductRecord, fallback: string | null, idOf: IdOf): ProductRow {
   const name = textOf(record.event_name)
   if (!name) return skip('event_name must be a string: this is no row of an events_ table of GA4')
   if (derived.has(name)) return skip(`GA4 derives ${name} itself; Footfall has its own visits`)
@@ -97,9 +99,9 @@ function rowOf(record: ProductRecord, idOf: IdOf): ProductRow {
   const params = paramsOf(record.event_params)
   const device = objectOf(record.device)
   const web = objectOf(device.web_info)
-  const host = textOf(web.hostname)
+  const host = textOf(web.hostname) ?? fallback
   const page = textOf(params.page_location) ?? (host && `https://${host}/`)
-  if (!page) return skip('event_params has no page_location')
+  if (!page) return skip('event_params has no page_location: name the host of the site with --host')
   const url = withAttribution(page, attributionOf(name, record, params))
   const bought = boughtIn(record)
   const order = [record.event_bundle_sequence_id, record.batch_event_index, record.batch_page_id]
@@ -207,7 +209,8 @@ const deviceColumns = (device: ProductRecord, web: ProductRecord): ProductRecord
     ...deviceOf({
       browser: web.browser ?? device.browser,
       browserVersion: web.browser_version ?? device.browser_version,
-      os: device.operating_system,
+      // Web streams without a known system, as in Google's sample.
+      os: device.operating_system === 'Web' ? undefined : device.operating_system,
       osVersion: device.operating_system_version,
       device: device.category,
     }),

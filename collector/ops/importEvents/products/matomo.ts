@@ -24,7 +24,7 @@ import {
 export function createMatomo(options: ProductOptions): Product {
   return {
     name: 'matomo',
-    facts: [options.site ?? ''],
+    facts: [options.site ?? '', options.host ?? ''],
     mapping: [
       ['visitorId', 'cookie_id, a UUID derived from it'],
       ['actionDetails.timestamp', 'ts_millis'],
@@ -39,7 +39,8 @@ export function createMatomo(options: ProductOptions): Product {
         'referrerType campaign, referrerName, referrerKeyword, campaignSource, …',
         'parameters of the first page_url: utm_campaign, utm_term, utm_source, …',
       ],
-      ['other actions', 'skipped'],
+      ['contents (type 13), other actions', 'skipped'],
+      ['actions without url', 'on the page before; in visits without any, on that of --host'],
       ['visitIp', 'client_ip, as the pixel stores addresses'],
       ['browser, operating system, deviceType, resolution', 'device columns'],
       ['countryCode, region, city, languageCode', 'country, region, city, language'],
@@ -77,7 +78,7 @@ const fields =
 
 function* rowsOf(
   visit: ProductRecord,
-  { site }: ProductOptions,
+  { site, host }: ProductOptions,
   idOf: IdOf,
 ): Generator<ProductRow> {
   const { idSite, idVisit, visitorId, actionDetails } = visit
@@ -89,22 +90,26 @@ function* rowsOf(
   const attribution = attributionOf(visit)
   const shared = sharedOf(visit)
   const cookie_id = idOf('visitor', visitorId)
-  let page = textOf(visit.referrerUrl) ?? null
-  let isFirst = true
+  const referrer = textOf(visit.referrerUrl)
+  const home = host ? `https://${host}/` : undefined
+  const entry = actionDetails.map(pageOf).find(Boolean)
+  let latest: string | undefined
+  let page: string | undefined
   for (const [index, action] of actionDetails.entries()) {
     if (!isObject(action)) {
       yield skip(`actionDetails.${index} must be an object`)
       continue
     }
-    const event = eventOf(action, page, isFirst)
+    latest = pageOf(action) ?? latest
+    const event = eventOf(action, { page: latest ?? entry, from: page ?? referrer, home })
     if ('unreadable' in event) {
       yield event
       continue
     }
     if (event.event_type === 'page_view') {
+      const isFirst = page === undefined
       page = String(event.page_url)
       if (isFirst) event.page_url = withAttribution(page, attribution)
-      isFirst = false
     }
     yield {
       ...shared,
@@ -125,22 +130,37 @@ function* rowsOf(
   }
 }
 
+/**
+ * The address of the page on which an action happened. Actions without one have that of the action before, or the
+ * first: Matomo lists an order before its page view.
+ */
+const pageOf = (action: unknown): string | undefined =>
+  isObject(action) && action.type !== 'outlink' && action.type !== 'download'
+    ? textOf(action.url)
+    : undefined
+
 type Event = ProductRecord | { unreadable: string }
 
-/** Maps an action. `page` is the address of the page view before it, at first the referrer of the visit. */
-function eventOf(action: ProductRecord, page: string | null, isFirst: boolean): Event {
+/** Addresses around an action: its page, the page view before it or the referrer of the visit, and the site. */
+interface Around {
+  readonly page?: string | undefined
+  readonly from?: string | undefined
+  readonly home?: string | undefined
+}
+
+function eventOf(action: ProductRecord, { page, from, home }: Around): Event {
   const type = textOf(action.type) ?? ''
   const own = textOf(action.url)
   if (type === 'action')
     return own
       ? {
           event_type: 'page_view',
-          ...present({ page_url: own, title: action.pageTitle, referrer_url: page }),
+          ...present({ page_url: own, title: action.pageTitle, referrer_url: from }),
         }
       : skip('the action has no url')
   const href = type === 'outlink' || type === 'download' ? own : undefined
-  const url = href === undefined ? (own ?? page) : isFirst ? href : page
-  if (!url) return skip(`the ${type || 'action'} has no url`)
+  const url = page ?? href ?? home
+  if (!url) return skip(`the ${type || 'action'} has no url: name the host of the site with --host`)
   switch (type) {
     case 'outlink':
       return { event_type: 'click', event_data: outboundClick(url, href) }

@@ -270,16 +270,16 @@ test.each<[string, Row, Row]>([
   expect(row).toMatchObject(stored)
 })
 
-test('GA4: (not set) and <Other> are none', async () => {
+test.each(['<Other>', 'Web'])('GA4: (not set) and a system of %s are none', async (system) => {
   const device = {
     category: 'smart tv',
-    operating_system: '<Other>',
+    operating_system: system,
     language: '(not set)',
     web_info: { browser: 'Samsung Internet', browser_version: '<Other>' },
   }
   const geo = { country: '(not set)', region: '(not set)', city: '(not set)' }
   const more = { device, geo, event_timestamp: '1710072005000000' }
-  const [row] = await storedBy(() => importGa4('unset.ndjson', [ga4Row({}, more)]))
+  const [row] = await storedBy(() => importGa4(`${system.length}.ndjson`, [ga4Row({}, more)]))
   expect(row).toMatchObject({
     browser: 'Samsung Internet',
     browser_version: null,

@@ -94,7 +94,7 @@ test('GA4: each enhanced measurement becomes its type, with device and place', a
     [1, 'GA4 derives session_start itself; Footfall has its own visits'],
     [11, 'user_pseudo_id is empty: the visitor denied analytics_storage'],
     [12, 'platform is ANDROID: Footfall imports web streams only'],
-    [13, 'event_params has no page_location'],
+    [13, 'event_params has no page_location: name the host of the site with --host'],
   ])
 })
 
@@ -109,6 +109,14 @@ test('GA4: the same rows as Parquet are duplicates of the NDJSON', async () => {
   const path = importing.write('ga4.parquet', await buffer(body))
   const ended = await importing.importExport('ga4', [path])
   expect([ended.stderr, countsOf(ended)]).toEqual(['', { events: 0, duplicates: 9, rows: 4 }])
+})
+
+test('GA4: --host names the site of events without a page, such as those of servers', async () => {
+  const before = await idsNow()
+  const path = copied('ga4.ndjson', 'servers.ndjson')
+  const ended = await importing.importExport('ga4', ['--host', 'shop.example', path])
+  expect(countsOf(ended)).toEqual({ events: 1, duplicates: 9, rows: 3 })
+  expect(await storedSince(before)).toMatchObject([{ page_url: 'https://shop.example/' }])
 })
 
 test('Matomo: the actions of visits become events; other sites are skipped', async () => {
@@ -136,7 +144,7 @@ test('Matomo: the actions of visits become events; other sites are skipped', asy
   expect(second).toMatchObject({ referrer_url: 'https://shop.example/shoes?pk_campaign=spring' })
   expect(search!.event_data).toMatchObject({ query: 'boots', results_count: 7 })
   expect(download!.event_data).toMatchObject({
-    url: 'https://shop.example/cart',
+    url: 'https://shop.example/search?q=boots',
     filename: 'sizes.pdf',
   })
   expect(outlink!.event_data).toMatchObject({
@@ -158,6 +166,53 @@ test('Matomo: one visit a line, in gzip, gives the same events', async () => {
   const path = importing.write('matomo.ndjson.gz', gzipSync(lines))
   const ended = await importing.importExport('matomo', ['--site', '3', path])
   expect([ended.stderr, countsOf(ended)]).toEqual(['', { events: 0, duplicates: 9, rows: 2 }])
+})
+
+test('Matomo: actions without an address happened on a page of the visit', async () => {
+  const before = await idsNow()
+  const second = Date.UTC(2024, 2, 11) / 1_000
+  const visit = (idVisit: number, actionDetails: object[]) => ({
+    idSite: 3,
+    idVisit,
+    visitorId: 'b0b0b0b0b0b0b0b0',
+    referrerUrl: 'https://www.google.com/',
+    actionDetails: actionDetails.map((action, index) => ({ timestamp: second + index, ...action })),
+  })
+  const order = { type: 'ecommerceOrder', orderId: 'B-1', revenue: 5 }
+  const event = { type: 'event', eventCategory: 'Movie', eventAction: 'play' }
+  const visits = [
+    visit(901, [
+      order,
+      { type: 'outlink', url: 'https://partner.example/' },
+      { type: 'action', url: 'https://shop.example/thanks' },
+    ]),
+    visit(902, [
+      { ...event, url: 'https://shop.example/movies' },
+      { ...event, url: '' },
+    ]),
+    visit(903, [order, { type: 'download', url: 'https://shop.example/a.pdf' }]),
+  ]
+  const path = importing.write('addresses.json', JSON.stringify(visits))
+  const ended = await importing.importExport('matomo', [path])
+  expect([ended.stderr, countsOf(ended)]).toEqual(['', { events: 6, duplicates: 0, rows: 1 }])
+  expect(reasonsOf(path)).toEqual([
+    [3, 'the ecommerceOrder has no url: name the host of the site with --host'],
+  ])
+  await importing.importExport('matomo', ['--host', 'shop.example', path])
+  const rows = await storedSince(before)
+  const pages = rows.map(({ event_type, page_url }) => `${event_type} ${page_url}`)
+  expect(pages.toSorted()).toEqual([
+    'click https://shop.example/thanks',
+    'custom https://shop.example/',
+    'custom https://shop.example/movies',
+    'custom https://shop.example/movies',
+    'custom https://shop.example/thanks',
+    'download https://shop.example/a.pdf',
+    'page_view https://shop.example/thanks',
+  ])
+  expect(rows.find(({ event_type }) => event_type === 'page_view')).toMatchObject({
+    referrer_url: 'https://www.google.com/',
+  })
 })
 
 test('Umami: website_event as CSV', async () => {

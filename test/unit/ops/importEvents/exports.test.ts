@@ -66,6 +66,11 @@ test.each([
   ['United Kingdom', 'GB'],
   ['Myanmar (Burma)', 'MM'],
   ['Hong Kong', 'HK'],
+  ['Côte d’Ivoire', 'CI'],
+  ["Cote d'Ivoire", 'CI'],
+  ['Bosnia and Herzegovina', 'BA'],
+  ['Saint Lucia', 'LC'],
+  ['Curacao', 'CW'],
   ['(not set)', undefined],
 ])('the code of %s is %s', (name, code) => {
   expect(countryCode(name)).toBe(code)
