@@ -278,7 +278,9 @@ test.each(['<Other>', 'Web'])('GA4: (not set) and a system of %s are none', asyn
     web_info: { browser: 'Samsung Internet', browser_version: '<Other>' },
   }
   const geo = { country: '(not set)', region: '(not set)', city: '(not set)' }
-  const more = { device, geo, event_timestamp: '1710072005000000' }
+  // Equal rows would be duplicates.
+  const event_timestamp = String(1_710_072_005_000_000 + system.length * 1_000_000)
+  const more = { device, geo, event_timestamp }
   const [row] = await storedBy(() => importGa4(`${system.length}.ndjson`, [ga4Row({}, more)]))
   expect(row).toMatchObject({
     browser: 'Samsung Internet',
