@@ -228,7 +228,11 @@ describe('GET /api/v1/campaigns', () => {
     campaigns.map(({ campaign_id }) => campaign_id)
 
   beforeAll(async () => {
-    await tenants.postgres.query('DELETE FROM campaigns')
+    // Not the sample's, which other files read.
+    const { first, second, foreign } = tenants
+    await tenants.postgres.query('DELETE FROM campaigns WHERE project_id = ANY ($1)', [
+      [first, second, foreign].map(({ projectId }) => projectId),
+    ])
     audience = await newAudience(tenants.first.projectId)
     made = { first: [], second: [] }
     for (const index of [0, 1, 2, 3, 4]) {
