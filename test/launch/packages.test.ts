@@ -87,7 +87,7 @@ const onTerminal = (command: string, answer: string, cwd: string) => {
 }
 
 // `try` downloads the stores, which takes long unless npm has them in its cache.
-test('the service is small and has no stores; it asks for them, and installs them where it is told to', {
+test('the package of the service is small and has no stores: it asks for them, and try installs them', {
   timeout: 600_000,
 }, async () => {
   const packed = files.find((name) => name.startsWith('footfall-server'))!

@@ -349,7 +349,7 @@ test('another program on the port, a file as data directory and an invalid IP da
   )
 })
 
-test('only a collector that stopped a minute ago is retired, and the others are told apart', async () => {
+test('a collector is retired a minute after it stopped; an unknown one and a running one have errors of their own', async () => {
   const postgres = openPostgres(await newPostgresDatabase(), () => {})
   onTestFinished(() => postgres.end())
   const [running, gone] = [randomUUID(), randomUUID()]

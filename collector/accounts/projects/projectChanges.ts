@@ -15,7 +15,7 @@ import { timeZone, timeZoneFault, utc } from '../../platform/timeZone.ts'
 import { EventsOption } from '../accountSchemas.ts'
 import { requestDeletion } from './eventDeletions.ts'
 import { type Project, readProject } from './projects.ts'
-import { requireTransitHosts, TransitHosts, transitHostsOf } from './transitHosts.ts'
+import { TransitHosts, transitHostsOf } from './transitHosts.ts'
 
 const TimeZoneName = Type.String({
   description: 'IANA time zone of the days, weeks and months in figures. Default: UTC.',
@@ -62,7 +62,7 @@ export async function changeProject(
   change: ProjectChange,
 ): Promise<Project> {
   requireIgnoredTraffic(change)
-  requireTransitHosts(change.transit_hosts)
+  const transitHosts = transitHostsOf(change.transit_hosts)
   requireTimeZone(change.time_zone)
   const { projectId: id } = await projectFor(
     postgres,
@@ -86,7 +86,7 @@ export async function changeProject(
         change.ignored_hosts,
         change.ignored_paths,
         change.time_zone,
-        transitHostsOf(change.transit_hosts),
+        transitHosts,
       ],
     )
     const project = await readProject(client, id)

@@ -40,7 +40,8 @@ interface Appended {
 }
 
 /**
- * Returns the INSERT of hits for new events. Its parameter `transitHosts` is of readTransitHosts. It marks events as late that are older than the last hit of their visitor.
+ * Returns the INSERT of hits for new events; readTransitHosts reads its parameter `transitHosts`. It marks events as late
+ * that are older than the last hit of their visitor.
  * Their sessions and the following ones may have to change.
  */
 export function appendHitsSql({ isNew, isBefore }: Appended): string {

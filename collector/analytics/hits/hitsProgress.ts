@@ -17,7 +17,7 @@ export interface HitsProgress {
 export const hitsQueue = 'analytics.hits'
 
 /** `compared_ms` while hits may be incomplete. Another process may set it to 0 meanwhile. */
-export const comparing = -1
+const comparing = -1
 
 export async function readHitsProgress(client: Queryable): Promise<HitsProgress> {
   const { rows } = await client.query<HitsProgress>(

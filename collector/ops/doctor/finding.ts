@@ -42,7 +42,7 @@ export async function askAll(
 class NoAnswerError extends Error {}
 
 /** Returns the first line of an error of a server, and what an operator does about it. */
-export function troubleOf(error: unknown, setting: string): string {
+function troubleOf(error: unknown, setting: string): string {
   if (error instanceof StartError) return error.message
   const { message, code } = error as Error & { code?: string }
   const isPage = /^\s*<(!doctype )?html/i.test(message)

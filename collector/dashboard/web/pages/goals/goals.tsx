@@ -52,7 +52,7 @@ export function Goals({ projectId }: { projectId: string }) {
   })
   const [edited, setEdited] = useState<AnalyticsGoal | 'new' | null>(null)
   // The page of a pixel proposes a goal for an event that arrives.
-  const event = urlValue('event')
+  const event = edits.value ? urlValue('event') : ''
   const close = () => {
     setEdited(null)
     setUrl({ event: '' }, { replace: true })
