@@ -111,6 +111,23 @@ const statesOf = async (queue: string): Promise<string[]> =>
     )
   ).rows.map(({ state }) => state)
 
+test('a queue that asks for another run has one, however often it was woken in between', async () => {
+  let runs = 0
+  const run = async () => {
+    runs++
+    return { againInSeconds: 1 }
+  }
+  await startPrimary([{ name: 'test.again', schedule: onceAYear, run }])
+  for (let woken = 1; woken <= 10; woken++) {
+    await waitFor('a run', () => runs >= woken)
+    await wakeQueue(postgres, 'test.again')
+  }
+  await waitFor('the last run', () => runs >= 11)
+  const before = runs
+  await new Promise((resolve) => setTimeout(resolve, 3_000))
+  expect(runs - before).toBeLessThanOrEqual(4)
+})
+
 test('of two primaries, one runs the jobs of a key, others run those of other keys', async () => {
   const active = new Map<string, number>()
   const overlaps: string[] = []

@@ -114,7 +114,8 @@ async function runQueues(
   warn: WarnLog['warn'],
 ): Promise<QueueRunner> {
   const workers = new Map<string, string[]>()
-  const timers = new Set<NodeJS.Timeout>()
+  /** The next run that each queue and key asked for. */
+  const timers = new Map<string, NodeJS.Timeout>()
   let isStopping = false
   const notify = (queue: string) => {
     for (const worker of workers.get(queue) ?? []) boss.notifyWorker(worker)
@@ -125,12 +126,15 @@ async function runQueues(
     if (startAfter === 0) notify(queue)
   }
   const sendAgain = async (queue: string, key: string | null, seconds: number) => {
+    const of = JSON.stringify([queue, key])
+    // A run that something else started would otherwise repeat itself as well, for good.
+    clearTimeout(timers.get(of))
     if (seconds === 0) return send(queue, key)
     const timer = setTimeout(() => {
-      timers.delete(timer)
+      timers.delete(of)
       send(queue, key).catch((error: Error) => warn({ error: error.message }, 'background jobs'))
     }, seconds * 1000)
-    timers.add(timer)
+    timers.set(of, timer)
   }
   const run = async (queue: Queue, job: RunningJob) => {
     const { singletonKey, signal, retryCount, retryLimit } = job
@@ -157,7 +161,7 @@ async function runQueues(
     notify,
     async stop() {
       isStopping = true
-      for (const timer of timers) clearTimeout(timer)
+      for (const timer of timers.values()) clearTimeout(timer)
       const ending = queues.map(({ name }) => boss.offWork(name, { wait: true }))
       await Promise.race([
         Promise.allSettled(ending),

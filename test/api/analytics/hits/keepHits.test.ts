@@ -97,6 +97,16 @@ test('events that arrive in any order, after their repair, have the hits of even
   for (const [index, hit] of kept.entries()) expect(hit).toEqual(rebuilt[index])
 })
 
+test('of the millisecond until which events are complete, events may follow', async () => {
+  const at = midnight - dayMs
+  const received = { received_at: new Date(at).toISOString() }
+  await events.insert([{ ...eventOf(at, 0), ...received }])
+  await keepUntil(at, { repairs: Infinity })
+  await events.insert([{ ...eventOf(at, 0), ...received }])
+  await keepUntil(at + 1, { repairs: Infinity })
+  expect(await readHits()).toHaveLength(2)
+})
+
 test('a run that was cut off between its insert and its note is repeated, each event once', async () => {
   const at = midnight - dayMs
   await events.insert([eventOf(at, 0), eventOf(at, 5)])

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
+import { hitsQueue } from '../../../../collector/analytics/hits/hitsProgress.ts'
 import { reloadIdentity } from '../../../../collector/identity/store/refresh.ts'
 import { openClickHouse } from '../../../../collector/platform/clickhouse/openClickHouse.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
@@ -50,11 +51,13 @@ export async function openPrivacy() {
       async () => JSON.stringify(await hemsOf(key, cookie_id)) === JSON.stringify(hems),
       30_000,
     )
-    await wakeQueue(it.postgres, 'analytics.hits')
     const count = (table: string) => countOf(table, 'cookie_id = {cookie_id:UUID}', { cookie_id })
     await waitFor(
       'figures of the cookie',
-      async () => (await count('hits')) === (await count('events')),
+      async () => {
+        await wakeQueue(it.postgres, hitsQueue)
+        return (await count('hits')) === (await count('events'))
+      },
       120_000,
     )
   }
