@@ -11,17 +11,18 @@ export const savedTags = ['Saved items']
 /** What visitors do one after the other. */
 export const behaviorTags = ['Conversions and journeys']
 
-/** The value of the events of a goal. */
-export const Revenue = Nullable(
-  Type.Object(
-    {
-      value: Type.Number({ description: 'Sum of the values of the events of the goal.' }),
-      currency: Type.String({ description: 'Currency of the goal (ISO 4217).' }),
-    },
-    { title: 'AnalyticsRevenue', additionalProperties: false },
-  ),
-  { description: 'Revenue of the goal. Null if the goal has no value.' },
+/** The values of events of goals. */
+export const Amount = Type.Object(
+  {
+    value: Type.Number({ description: 'Sum of the values of the events.' }),
+    currency: Type.String({ description: 'Currency of the goal (ISO 4217).' }),
+  },
+  { title: 'AnalyticsRevenue', additionalProperties: false },
 )
+
+export const Revenue = Nullable(Amount, {
+  description: 'Revenue of the goal. Null if the goal has no value.',
+})
 
 export const FiguresMeta = Type.Object(
   {

@@ -8,14 +8,21 @@ import { startSql } from './intervals.ts'
 
 /**
  * Selects one row: `visitors` of the plan, and those `converted` at any goal. Each goal has, by its index,
- * `events_0`, `visitors_0`, `value_0` and so on. A goal with a value also has `missing_0`, its events without one.
+ * `events_0`, `visitors_0`, `value_0` and so on. A goal with a value also has `missing_0`, its events without one. `sums`
+ * are groups of goals with the same value, by their indexes. `sum_0` and so on are the values of the events of each group;
+ * an event of several goals counts once.
  */
-export function conversionsQuery(plan: AnalyticsPlan, goals: readonly GoalConditions[]): Query {
+export function conversionsQuery(
+  plan: AnalyticsPlan,
+  goals: readonly GoalConditions[],
+  sums: readonly (readonly number[])[],
+): Query {
   const { bind, params } = bindings()
   const { from, values } = hitsWith(goals.flatMap(valuesOf), plan, 'events', bind)
   let read = 0
+  const valueOf = goals.map(({ valuePath }) => (valuePath ? values[read++] : undefined))
   const columns = goals.flatMap((goal, index) => {
-    const value = goal.valuePath ? values[read++] : undefined
+    const value = valueOf[index]
     return [
       `countIf(${meetsFilters(goal.filters, plan, 'events', bind)} AS met_${index}) AS events_${index}`,
       `uniqExactIf(cookie_id, met_${index}) AS visitors_${index}`,
@@ -23,10 +30,17 @@ export function conversionsQuery(plan: AnalyticsPlan, goals: readonly GoalCondit
       ...(value ? [`countIf(met_${index} AND ${value} IS NULL) AS missing_${index}`] : []),
     ]
   })
-  const isAny = goals.map((_, index) => `met_${index}`).join(' OR ') || 'false'
+  const isAnyOf = (indexes: readonly number[]) =>
+    indexes.map((index) => `met_${index}`).join(' OR ')
+  columns.push(
+    `uniqExactIf(cookie_id, ${isAnyOf([...goals.keys()]) || 'false'}) AS converted`,
+    ...sums.map(
+      (group, index) => `${sumOfValues(valueOf[group[0]!], isAnyOf(group))} AS sum_${index}`,
+    ),
+  )
   return {
     sql: `SELECT uniqExact(cookie_id) AS visitors,
-  ${[...columns, `uniqExactIf(cookie_id, ${isAny}) AS converted`].join(',\n  ')}
+  ${columns.join(',\n  ')}
 FROM ${from}
 WHERE ${hitConditions(plan, 'events', bind).join('\n  AND ')}`,
     params,

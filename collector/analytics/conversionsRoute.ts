@@ -5,7 +5,7 @@ import type { Principal } from '../api/access/principal.ts'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Id, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import { behaviorTags, FiguresMeta, metaOf, Revenue } from './analyticsSchemas.ts'
+import { Amount, behaviorTags, FiguresMeta, metaOf, Revenue } from './analyticsSchemas.ts'
 import { conversionsQuery } from './conversionsQuery.ts'
 import {
   type AnalyticsPlan,
@@ -14,7 +14,7 @@ import {
   readFiguresRequest,
   selectionQuery,
 } from './figuresRequest.ts'
-import { conditionsOf, type Goal, readGoals, revenueOf } from './goals.ts'
+import { conditionsOf, type Goal, readGoals, revenueOf, type Revenue as Sum } from './goals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { isShare } from './sharePolicy.ts'
 
@@ -61,6 +61,10 @@ const Converted = Type.Object(
       description: 'Distinct cookies that reach at least one of the goals.',
     }),
     rate: Rate,
+    revenue: Type.Array(Amount, {
+      description:
+        'The values of the events of all goals, by currency. An event of several goals that have the same value counts once.',
+    }),
   },
   { title: 'AnalyticsConverted', additionalProperties: false },
 )
@@ -122,8 +126,9 @@ async function readConversions(
   plan: AnalyticsPlan,
   goals: readonly Goal[],
 ) {
+  const sums = goalsOfOneValue(goals)
   const [found] = await queryExecutor.rows<Record<string, number>>(
-    conversionsQuery(plan, goals.map(conditionsOf)),
+    conversionsQuery(plan, goals.map(conditionsOf), sums),
   )
   const all = found!.visitors!
   const rateOf = (visitors: number) => (all === 0 ? null : visitors / all)
@@ -142,8 +147,35 @@ async function readConversions(
           : null,
       }
     }),
-    converted: { visitors: found!.converted!, rate: rateOf(found!.converted!) },
+    converted: {
+      visitors: found!.converted!,
+      rate: rateOf(found!.converted!),
+      revenue: byCurrency(
+        sums.map((group, index) => ({
+          currency: goals[group[0]!]!.value!.currency,
+          value: found![`sum_${index}`]!,
+        })),
+      ),
+    },
   }
+}
+
+/** Groups of goals that have the same property and currency as their value, by their indexes. */
+function goalsOfOneValue(goals: readonly Goal[]): number[][] {
+  const groups = new Map<string, number[]>()
+  for (const [index, { value }] of goals.entries()) {
+    if (!value) continue
+    const key = JSON.stringify([value.currency, value.property])
+    groups.set(key, [...(groups.get(key) ?? []), index])
+  }
+  return [...groups.values()]
+}
+
+/** Adds amounts up by currency. They are not converted. */
+function byCurrency(amounts: readonly Sum[]): Sum[] {
+  const sums = new Map<string, number>()
+  for (const { currency, value } of amounts) sums.set(currency, (sums.get(currency) ?? 0) + value)
+  return [...sums].map(([currency, value]) => ({ currency, value }))
 }
 
 type Found = Awaited<ReturnType<typeof readConversions>>

@@ -18,7 +18,8 @@ SELECT uniqExact(cookie_id) AS visitors,
   countIf(ifNull(page_path LIKE {p3:String}, false) AS met_1) AS events_1,
   uniqExactIf(cookie_id, met_1) AS visitors_1,
   0 AS value_1,
-  uniqExactIf(cookie_id, met_0 OR met_1) AS converted
+  uniqExactIf(cookie_id, met_0 OR met_1) AS converted,
+  toFloat64(sumIf(ifNull(JSONExtract(event_data, {p0:String}, {p1:String}, 'Nullable(Decimal(18, 4))'), 0), met_0)) AS sum_0
 FROM hits
 WHERE organization_id = {p4:UUID}
   AND project_id = {p5:UUID}

@@ -441,10 +441,11 @@ const requests: Readonly<Record<string, Typical>> = {
       breakdownQuery(plan, ['source', 'exit_page', 'screen_width'], { limit: 8, goal: ordered }),
   ),
   'analytics-conversions': analytics('conversions', ofProject, (plan) =>
-    conversionsQuery(plan, [
-      ordered,
-      conditionsOf({ name: 'Read', filter: 'page_path:like:/docs%' }),
-    ]),
+    conversionsQuery(
+      plan,
+      [ordered, conditionsOf({ name: 'Read', filter: 'page_path:like:/docs%' })],
+      [[0]],
+    ),
   ),
   'analytics-funnel': analytics('funnel', ofProject, (plan) =>
     funnelQuery(plan, readSteps(['page_path:eq:/pricing', 'event_type:eq:form_submission'])),

@@ -143,6 +143,20 @@ test('a goal with a value has revenue, to the cent, in total and by source', asy
     )
 })
 
+test('an event of several goals with the same value is in the total revenue once, in each currency', async () => {
+  const inDollars = { ...purchase.value, currency: 'USD' }
+  const goals = [
+    purchase,
+    { ...purchase, name: 'Ordered' },
+    { ...purchase, name: 'In dollars', value: inDollars },
+  ]
+  expect((await put(goals)).statusCode).toBe(200)
+  const { conversions, converted } = (await get('conversions')).json()
+  const sums = conversions.map(({ revenue }: Row) => revenue)
+  expect(sums[1]).toEqual(sums[0])
+  expect(converted.revenue).toEqual([sums[0], sums[2]])
+})
+
 test.each([
   [{ property: 'total', currency: 'EUR' }, 'goals[0].value.property'],
   [{ property: 'event_data', currency: 'EUR' }, 'goals[0].value.property'],

@@ -100,8 +100,8 @@ test('who reaches any goal is counted once, also of the period before', async ()
     converted: Row
     previous: { converted: Row; conversions: Row[] }
   }
-  expect(converted).toEqual({ visitors: 2, rate: 2 / 3 })
-  expect(previous.converted).toEqual({ visitors: 0, rate: null })
+  expect(converted).toEqual({ visitors: 2, rate: 2 / 3, revenue: [] })
+  expect(previous.converted).toEqual({ visitors: 0, rate: null, revenue: [] })
   expect(previous.conversions).toHaveLength(3)
   expect((await get('/api/v1/analytics/conversions')).json()).toMatchObject({ previous: null })
 })

@@ -16,7 +16,6 @@ import { Imported } from './imported.tsx'
 import { Live } from './live.tsx'
 import { OverviewSkeleton } from './overviewSkeleton.tsx'
 import { Panels } from './panels.tsx'
-import { revenueOf } from './revenue.ts'
 import type { RevenueChange } from './tiles.tsx'
 
 /** Figures of a project's sites, a chart of them, and their breakdown. */
@@ -158,8 +157,10 @@ function revenueChanges(
   goal: string | undefined,
 ): RevenueChange[] {
   if (!found) return []
-  const sums = ({ conversions }: Found) =>
-    revenueOf(conversions.filter(({ name }) => goal === undefined || name === goal))
+  const sums = ({ conversions, converted }: Found) =>
+    goal === undefined
+      ? converted.revenue
+      : conversions.flatMap(({ name, revenue }) => (name === goal && revenue) || [])
   const before = found.before && sums(found.before)
   return sums(found).map((revenue) => ({
     ...revenue,

@@ -1,8 +1,8 @@
+import type { Answer } from '../../../../api/client/index.ts'
 import { Change } from '../../components/figureMarks.tsx'
 import { changeOf, moneyOf, roundMoney } from '../../format.ts'
 import { isShared } from '../../shared.ts'
 import { type Figures, type Metric, metricOf, metrics } from './metrics.ts'
-import type { Revenue } from './revenue.ts'
 
 const orNone = (value: number | null, format: (value: number) => string): string =>
   value === null ? '–' : format(value)
@@ -75,7 +75,9 @@ export function Tiles({
 }
 
 /** The revenue in a currency, and that of the compared period; null without a comparison. */
-export type RevenueChange = Revenue & { before: number | null }
+export type RevenueChange = Answer<'getAnalyticsConversions'>['converted']['revenue'][number] & {
+  before: number | null
+}
 
 function TileChange({
   now,
