@@ -20,9 +20,9 @@ export function conversionsQuery(
   const { bind, params } = bindings()
   const { from, values } = hitsWith(goals.flatMap(valuesOf), plan, 'events', bind)
   let read = 0
-  const valueOf = goals.map(({ valuePath }) => (valuePath ? values[read++] : undefined))
+  const ownValues = goals.map(({ valuePath }) => (valuePath ? values[read++] : undefined))
   const columns = goals.flatMap((goal, index) => {
-    const value = valueOf[index]
+    const value = ownValues[index]
     return [
       `countIf(${meetsFilters(goal.filters, plan, 'events', bind)} AS met_${index}) AS events_${index}`,
       `uniqExactIf(cookie_id, met_${index}) AS visitors_${index}`,
@@ -35,7 +35,7 @@ export function conversionsQuery(
   columns.push(
     `uniqExactIf(cookie_id, ${isAnyOf([...goals.keys()]) || 'false'}) AS converted`,
     ...sums.map(
-      (group, index) => `${sumOfValues(valueOf[group[0]!], isAnyOf(group))} AS sum_${index}`,
+      (group, index) => `${sumOfValues(ownValues[group[0]!], isAnyOf(group))} AS sum_${index}`,
     ),
   )
   return {

@@ -12,6 +12,7 @@ import { formsOfPages } from './forms.ts'
 import { growth } from './growth.ts'
 import { identity } from './identity.ts'
 import { imports } from './imports.ts'
+import { inFigures } from './inFigures.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
 import { ingestCost } from './ingestCost.ts'
 import { intent } from './intent.ts'
@@ -49,6 +50,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   nats: natsLog,
   imports,
   readable,
+  'in-figures': inFigures,
   read,
   tiers,
   identity,

@@ -1,5 +1,4 @@
 /** The progress of the job of hits: one row in PostgreSQL. */
-import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 /** Times are of arrival (received_at), epoch milliseconds. */
@@ -13,8 +12,6 @@ export interface HitsProgress {
   /** When hits were last compared with events, epoch milliseconds. 0 and `comparing`: they must be compared. */
   readonly compared_ms: number
 }
-
-export const hitsQueue = 'analytics.hits'
 
 /** `compared_ms` while hits may be incomplete. Another process may set it to 0 meanwhile. */
 const comparing = -1
@@ -63,5 +60,4 @@ export async function noteCompared(client: Queryable, comparedMs: number): Promi
 /** Has hits compared with events within seconds, for events with an arrival that the job has passed already. */
 export async function requestComparison(client: Queryable): Promise<void> {
   await client.query('UPDATE hits_progress SET compared_ms = 0')
-  await wakeQueue(client, hitsQueue)
 }

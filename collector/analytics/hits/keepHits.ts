@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { restMs } from '../../events/query/sessionSplit.ts'
 import { hourMs } from '../../events/query/window/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
@@ -11,7 +12,6 @@ import { compareHits } from './compareHits.ts'
 import {
   beginComparing,
   type HitsProgress,
-  hitsQueue,
   noteCompared,
   readHitsProgress,
   writeHitsProgress,
@@ -21,7 +21,10 @@ import { readTransitHosts } from './transitHosts.ts'
 
 /** Appending takes one of so many parts of the time. */
 const restsPerRun = 30
-const [restSecondsMin, restSecondsMax] = [2, 10]
+const [pauseMsMin, pauseMsMax] = [1_000, 10_000]
+/** A job appends again and again for this time: jobs of their own would write thousands of rows a day. */
+const jobMs = 60_000
+const heldSeconds = 5
 const repairEveryMs = 60_000
 /** Repairs before a comparison that somebody waits for. */
 const repairSoonMs = 10_000
@@ -39,18 +42,25 @@ interface HitsDeps {
 /** The background job that keeps `hits` equal to the events of pixels. One primary at a time runs it. */
 export const hitsQueues = (deps: HitsDeps): Queue[] => [
   {
-    name: hitsQueue,
+    name: 'analytics.hits',
     schedule: '* * * * *',
     timeoutSeconds: 3_600,
     async run({ signal }) {
       try {
-        const appendedIn = await withLease(deps.postgres, 'hits', (lease) =>
-          keepHits(deps, lease, AbortSignal.any([signal, lease.signal])),
-        )
-        const seconds = (appendedIn / 1000) * restsPerRun
-        return { againInSeconds: Math.min(Math.max(seconds, restSecondsMin), restSecondsMax) }
+        await withLease(deps.postgres, 'hits', async (lease) => {
+          const stops = AbortSignal.any([signal, lease.signal])
+          const endAt = performance.now() + jobMs
+          while (!stops.aborted && performance.now() < endAt) {
+            const rest = (await keepHits(deps, lease, stops)) * restsPerRun
+            const pauseMs = Math.min(Math.max(rest, pauseMsMin), pauseMsMax)
+            // Rejects if the job is to stop.
+            await delay(pauseMs, undefined, { signal: stops }).catch(() => {})
+          }
+        })
+        return { againInSeconds: 0 }
       } catch (error) {
-        if (error instanceof LeaseHeldError) return
+        // Of a process that was killed.
+        if (error instanceof LeaseHeldError) return { againInSeconds: heldSeconds }
         throw error
       }
     },
@@ -80,8 +90,6 @@ export async function keepHits(
     // Its insert may still arrive.
     await note({ appending_ms: null, compared_ms: 0 })
   }
-  if (progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
-    await note({ appended_ms: 0, repaired_ms: 0 })
   // A collector that is lost holds complete_until back. Its events are found by a comparison when they arrive.
   // Everything from before complete_until is in ClickHouse. More of that millisecond may follow.
   const completeMs = ((await readCompleteUntil(postgres)) ?? 0) - 1
@@ -91,6 +99,8 @@ export async function keepHits(
     progress.compared_ms <= 0
       ? nowMs - progress.repaired_ms >= Math.min(repairs, repairSoonMs)
       : untilMs - progress.repaired_ms >= repairs
+  if (repairsDue && progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
+    await note({ appended_ms: 0, repaired_ms: 0 })
   for (;;) {
     const batch = await findBatch(clickhouse, progress.appended_ms, untilMs)
     if (batch.events > 0) {

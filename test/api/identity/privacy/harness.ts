@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
-import { hitsQueue } from '../../../../collector/analytics/hits/hitsProgress.ts'
 import { reloadIdentity } from '../../../../collector/identity/store/refresh.ts'
 import { openClickHouse } from '../../../../collector/platform/clickhouse/openClickHouse.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
-import { wakeQueue } from '../../../../collector/platform/jobs/queue.ts'
 import { beaconOf, customEvent, postBeacon, receiptOf } from '../../../harness/api.ts'
 import { waitFor } from '../../../harness/service.ts'
 import { type Caller, openAccounts } from '../../accounts/harness.ts'
@@ -54,10 +52,7 @@ export async function openPrivacy() {
     const count = (table: string) => countOf(table, 'cookie_id = {cookie_id:UUID}', { cookie_id })
     await waitFor(
       'figures of the cookie',
-      async () => {
-        await wakeQueue(it.postgres, hitsQueue)
-        return (await count('hits')) === (await count('events'))
-      },
+      async () => (await count('hits')) === (await count('events')),
       120_000,
     )
   }
