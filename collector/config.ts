@@ -68,7 +68,7 @@ export interface Config {
   readSecondsMax: number
   /** FOOTFALL_READ_MEMORY_MB_MAX, default 4096: memory that ClickHouse may take for one query. */
   readMemoryBytesMax: number
-  /** FOOTFALL_SCAN_THREADS, default a quarter of this machine's cores: threads of ClickHouse that counts are read with. */
+  /** FOOTFALL_SCAN_THREADS, default half of this machine's cores, at least 2: threads of ClickHouse that counts are read with. */
   scanThreads: number
   /** SMTP_URL, default none: smtp(s)://user:password@host:port, through which mail is sent. */
   smtpUrl: string | null
@@ -176,7 +176,7 @@ export function readConfig(env: Environment): Config {
     scanThreads: integer(
       env,
       'FOOTFALL_SCAN_THREADS',
-      Math.max(1, availableParallelism() >> 2),
+      Math.max(2, availableParallelism() >> 1),
       1,
       1_024,
     ),
