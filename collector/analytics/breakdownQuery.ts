@@ -12,6 +12,7 @@ import {
   exitPage,
   hitConditions,
   hitsWith,
+  isFirstOfSession,
   isInWindow,
   meetsFilters,
   meetsPlan,
@@ -88,7 +89,7 @@ function valuesSql(
 /** The events with a value. */
 function eventFieldSql(name: string, plan: AnalyticsPlan, bind: Bind): string {
   const { from, values } = hitsWith([dimensionValue(name)], plan, 'events', bind)
-  return `SELECT toString(${values[0]}) AS value, ${totalColumns}, NULL AS sessions
+  return `SELECT toString(${values[0]}) AS value, ${totalColumns()}, NULL AS sessions
 FROM ${from}
 WHERE ${all(hitConditions(plan, 'events', bind))}
 GROUP BY value`
@@ -135,7 +136,7 @@ function sessionFieldSql(
     [...(isIn ? [isIn] : []), meetsFilters(goal!.filters, plan, rows, bind)].join(' AND ')
   const columns = [
     `toString(${sessionColumn(name)}) AS value`,
-    isIn ? totalColumnsIf(isIn) : totalColumns,
+    isIn ? totalColumnsIf(isIn) : totalColumns(isFirstOfSession(plan, bind)),
     isIn
       ? `uniqExactIf((${sessionKey(plan.scope.projectId)}), ${startsInWindow(plan, bind)}) AS sessions`
       : 'countIf(session_event = 1) AS sessions',

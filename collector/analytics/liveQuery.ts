@@ -27,7 +27,7 @@ export function liveQuery(
     sql: `WITH intDiv(ts_millis, ${minuteMs}) AS minute
 SELECT multiIf(grouping(minute) = 0, 'minute', grouping(page_path) = 0, 'page_path', '') AS dimension,
   multiIf(grouping(minute) = 0, toString(minute), grouping(page_path) = 0, toString(page_path), NULL) AS value,
-  ${totalColumns},
+  ${totalColumns()},
   uniqExactIf(cookie_id, ts_millis >= ${bind('Int64', sinceMs)}) AS visitors_since
 FROM hits
 WHERE ${hitConditions(plan, 'events', bind).join('\n  AND ')}

@@ -8,6 +8,7 @@ import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import {
   hitConditions,
+  isFirstOfSession,
   isInWindow,
   meetsPlan,
   selectsEvents,
@@ -43,12 +44,13 @@ export interface PeriodRow extends Totals, SessionTotals {
   bot_page_views: number
 }
 
-/** SQL of the columns of Totals. */
-export const totalColumns = `count() AS events, uniqExact(cookie_id) AS visitors, countIf(${isPageView}) AS page_views`
+/** SQL of the columns of Totals. `first` is a condition that one of the rows of each visitor meets (isFirstOfSession). */
+export const totalColumns = (first?: string): string =>
+  `count() AS events, ${first ? `uniqExactIf(cookie_id, ${first})` : 'uniqExact(cookie_id)'} AS visitors, countIf(${isPageView}) AS page_views`
 
-/** SQL of the columns of Totals of rows that meet a condition, with a prefix of their names. */
-export const totalColumnsIf = (condition: string, prefix = ''): string =>
-  `countIf(${condition}) AS ${prefix}events, uniqExactIf(cookie_id, ${condition}) AS ${prefix}visitors, countIf(${isPageView} AND ${condition}) AS ${prefix}page_views`
+/** The same of rows that meet a condition, with a prefix of the names. */
+export const totalColumnsIf = (condition: string, prefix = '', first?: string): string =>
+  `countIf(${condition}) AS ${prefix}events, uniqExactIf(cookie_id, ${condition}${first ? ` AND ${first}` : ''}) AS ${prefix}visitors, countIf(${isPageView} AND ${condition}) AS ${prefix}page_views`
 
 /** SQL of the columns of SessionTotals if all events of each session count; a condition may choose sessions. */
 function sessionColumns(condition?: string): string {
@@ -65,7 +67,7 @@ function sessionColumns(condition?: string): string {
 /** Selects one row of Totals. */
 export function totalsQuery(plan: AnalyticsPlan): Query {
   const { bind, params } = bindings()
-  return { sql: totalsSql(totalColumns, plan, bind), params }
+  return { sql: totalsSql(totalColumns(), plan, bind), params }
 }
 
 const totalsSql = (columns: string, plan: AnalyticsPlan, bind: Bind): string =>
@@ -76,8 +78,8 @@ export function periodQuery(plan: AnalyticsPlan): Query {
   const { bind, params } = bindings()
   const withBots: AnalyticsPlan = { ...plan, bots: 'included' }
   const isOwn = plan.bots === 'included' ? 'true' : 'NOT is_bot'
-  const columnsOf = (own: string, bots: string) =>
-    `${totalColumnsIf(own)},\n  ${totalColumnsIf(bots, 'bot_')}`
+  const columnsOf = (own: string, bots: string, first?: string) =>
+    `${totalColumnsIf(own, '', first)},\n  ${totalColumnsIf(bots, 'bot_', first)}`
   if (selectsEvents(plan)) {
     const totals = totalsSql(columnsOf(isOwn, 'is_bot'), withBots, bind)
     const sql = `SELECT *
@@ -89,8 +91,9 @@ ${selectedSessionsSql(plan, null, bind)}
     return { sql, params }
   }
   const sql = `WITH ${isInWindow(plan, bind)} AS is_in_window,
-  ${startsInWindow(plan, bind)} AND ${isOwn} AS is_counted
-SELECT ${columnsOf(`is_in_window AND ${isOwn}`, 'is_in_window AND is_bot')},
+  ${startsInWindow(plan, bind)} AND ${isOwn} AS is_counted,
+  ${isFirstOfSession(plan, bind)} AS is_first
+SELECT ${columnsOf(`is_in_window AND ${isOwn}`, 'is_in_window AND is_bot', 'is_first')},
   ${sessionColumns('is_counted')}
 FROM hits
 WHERE ${all(sessionConditions(withBots, 'both', bind))}`
@@ -106,7 +109,7 @@ export interface SeriesRow extends Totals {
 /** Selects the totals of intervals, whose starts are ascending. */
 export function seriesQuery(plan: AnalyticsPlan, starts: readonly number[]): Query {
   const { bind, params } = bindings()
-  const columns = `${startSql('ts_millis', starts, bind)} AS start_ms, ${totalColumns}`
+  const columns = `${startSql('ts_millis', starts, bind)} AS start_ms, ${totalColumns()}`
   return { sql: `${totalsSql(columns, plan, bind)}\nGROUP BY start_ms`, params }
 }
 

@@ -56,6 +56,13 @@ export const isInWindow = ({ window }: Plan, bind: Bind): string =>
 export const startsInWindow = ({ window }: Plan, bind: Bind): string =>
   `${sessionStart} >= ${bind('Int64', window.startMs)} AND ${sessionStart} < ${bind('Int64', window.endMs)}`
 
+/**
+ * Returns SQL that holds for at least one event in the window of each session. So counts of distinct visitors read few
+ * rows. Not for plans with conditions on single events.
+ */
+export const isFirstOfSession = (plan: Plan, bind: Bind): string =>
+  `(session_event = 1 OR NOT (${startsInWindow(plan, bind)}))`
+
 /** Returns the conditions of rows without those on single events: scope, time, bots and filters on sessions. */
 export const sessionConditions = (plan: Plan, rows: Rows, bind: Bind): readonly string[] => [
   ...scopeConditions(plan, spanOf(rows, plan.window), bind),

@@ -5,7 +5,7 @@ import { ClickHouseRefused } from '../storeErrors.ts'
 import { traceHeaders } from '../traceContext.ts'
 import type { ClickHouse, Query } from './client.ts'
 import { insertStatement } from './insertStatement.ts'
-import { exportRows, importRows, insertRaw, openStream, outputSettings } from './stream.ts'
+import { commonSettings, exportRows, importRows, insertRaw, openStream } from './stream.ts'
 
 /** ClickHouse settings, as HTTP parameters. */
 export type OwnSettings = Readonly<Record<string, string | number>>
@@ -38,7 +38,7 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
     // Large values are sent in the body because proxies refuse long URLs.
     use_multipart_params_auto: true,
     keep_alive: { idle_socket_ttl: 2_000 },
-    clickhouse_settings: { ...outputSettings, ...own },
+    clickhouse_settings: { ...commonSettings, ...own },
     log: { level: 127 },
   })
 
