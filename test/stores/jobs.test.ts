@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Queue, wakeQueue } from '../../collector/platform/jobs/queue.ts'
+import { type Job, type Queue, wakeQueue } from '../../collector/platform/jobs/queue.ts'
 import { type Jobs, startJobs } from '../../collector/platform/jobs/startJobs.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
@@ -228,6 +228,19 @@ test('a job whose process was killed is retried by another', async () => {
     90_000,
   )
 }, 600_000)
+
+test('a job that repeats its work ends when the process begins to stop', async () => {
+  let isRunning = false
+  const run = async ({ stopping }: Job) => {
+    isRunning = true
+    await once(stopping, 'abort')
+    isRunning = false
+  }
+  const jobs = await startPrimary([{ name: 'test.repeats', schedule: onceAYear, run }])
+  await waitFor('the run', () => isRunning)
+  await jobs.stop()
+  expect(isRunning).toBe(false)
+})
 
 test('a job that is under way when the process stops is retried by the next', async () => {
   const queue = { name: 'test.stopped', schedule: onceAYear }

@@ -24,6 +24,7 @@ test('mails that the server always refuses do not delay others, and are tried ag
       key: null,
       isLastTry: false,
       signal: new AbortController().signal,
+      stopping: new AbortController().signal,
       send: async () => {},
     })
   const mail = (to: string) => mailTo(postgres, to, { subject: 'Hello', text: 'Hello' })

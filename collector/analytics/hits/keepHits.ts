@@ -44,10 +44,10 @@ export const hitsQueues = (deps: HitsDeps): Queue[] => [
     name: 'analytics.hits',
     schedule: '* * * * *',
     timeoutSeconds: 3_600,
-    async run({ signal }) {
+    async run({ signal, stopping }) {
       try {
         await withLease(deps.postgres, 'hits', async (lease) => {
-          const stops = AbortSignal.any([signal, lease.signal])
+          const stops = AbortSignal.any([signal, lease.signal, stopping])
           const endAt = performance.now() + jobMs
           while (!stops.aborted && performance.now() < endAt) {
             await keepHits(deps, lease, stops)

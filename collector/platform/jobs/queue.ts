@@ -31,8 +31,10 @@ export interface Job {
   key: string | null
   /** Whether the job fails for good, without a retry, if this run throws. */
   isLastTry: boolean
-  /** Aborts at the time limit or when the process stops. */
+  /** Aborts at the time limit, or when the process has waited for the run long enough. */
   signal: AbortSignal
+  /** Aborts when the process begins to stop. */
+  stopping: AbortSignal
   /** Adds a job, unless a job of that key is already waiting. */
   send: SendJob
 }

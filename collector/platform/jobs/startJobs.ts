@@ -116,7 +116,7 @@ async function runQueues(
   const workers = new Map<string, string[]>()
   /** The next run that each queue and key asked for. */
   const timers = new Map<string, NodeJS.Timeout>()
-  let isStopping = false
+  const stopping = new AbortController()
   const notify = (queue: string) => {
     for (const worker of workers.get(queue) ?? []) boss.notifyWorker(worker)
   }
@@ -140,8 +140,15 @@ async function runQueues(
     const { singletonKey, signal, retryCount, retryLimit } = job
     const isLastTry = retryCount >= retryLimit
     try {
-      const more = await queue.run({ key: singletonKey, isLastTry, signal, send })
-      if (more && !isStopping) await sendAgain(queue.name, singletonKey, more.againInSeconds)
+      const more = await queue.run({
+        key: singletonKey,
+        isLastTry,
+        signal,
+        stopping: stopping.signal,
+        send,
+      })
+      if (more && !stopping.signal.aborted)
+        await sendAgain(queue.name, singletonKey, more.againInSeconds)
     } catch (error) {
       warn(
         { queue: queue.name, error: (error as Error).message },
@@ -160,7 +167,7 @@ async function runQueues(
     send,
     notify,
     async stop() {
-      isStopping = true
+      stopping.abort()
       for (const timer of timers.values()) clearTimeout(timer)
       const ending = queues.map(({ name }) => boss.offWork(name, { wait: true }))
       await Promise.race([

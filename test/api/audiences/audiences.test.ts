@@ -628,6 +628,7 @@ test('a test key reads three audiences that are built from the sample data, the 
     await write.run({
       key,
       signal: AbortSignal.timeout(60_000),
+      stopping: new AbortController().signal,
       isLastTry: true,
       send: async () => {},
     })

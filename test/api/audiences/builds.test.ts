@@ -228,6 +228,7 @@ async function runJob(clickhouseUrl: string, buildId: string, isLastTry: boolean
     key: buildId,
     isLastTry,
     signal: new AbortController().signal,
+    stopping: new AbortController().signal,
     send: async () => {},
   }
   try {

@@ -266,7 +266,7 @@ describe('where there is no room', () => {
   const write = (deps: WriteDeps, key: string) =>
     fileQueues(deps)
       .find(({ name }) => name === 'audiences.file')!
-      .run({ ...lastTry, key, signal: signal() })
+      .run({ ...lastTry, key, signal: signal(), stopping: signal() })
 
   async function expectFailedThenWritten(deps: WriteDeps, mend: () => void): Promise<void> {
     const { audienceId, buildId } = await built()

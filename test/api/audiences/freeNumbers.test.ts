@@ -344,6 +344,7 @@ test('without free answers a build completes; its numbers are null until a charg
       key: rows[0]!.build_id,
       isLastTry: true,
       signal: new AbortController().signal,
+      stopping: new AbortController().signal,
       send: async () => {},
     })
   const numbers = async () => {

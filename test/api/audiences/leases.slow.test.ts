@@ -79,6 +79,7 @@ test('a job that finds its build under way elsewhere waits, and does not fail it
       key: buildId,
       isLastTry: true,
       signal: AbortSignal.timeout(60_000),
+      stopping: new AbortController().signal,
       send: async () => {},
     })
   expect(again).toEqual({ againInSeconds: 5 })

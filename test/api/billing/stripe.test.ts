@@ -231,6 +231,7 @@ test('without a key nothing is noted or sent; requests are forgotten after their
     key: null,
     isLastTry: false,
     signal: new AbortController().signal,
+    stopping: new AbortController().signal,
     send: async () => {},
   }
   for (const queue of queues) await queue.run(job)
