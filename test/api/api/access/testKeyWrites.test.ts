@@ -42,7 +42,7 @@ const isReady = async () => {
        AND NOT EXISTS (SELECT FROM opt_outs WHERE NOT is_known_to_clickhouse)
        AND NOT EXISTS (SELECT FROM audiences WHERE current_build_id IS NULL)
        AND NOT EXISTS (SELECT FROM audience_builds WHERE status = 'unloading')
-       AND NOT EXISTS (SELECT FROM leases)`,
+       AND NOT EXISTS (SELECT FROM leases WHERE name <> 'hits')`,
     [sampleIdentity.audienceId, sampleIdentity.importId],
   )
   return rowCount! > 0
