@@ -6,7 +6,6 @@ import { eventRows, insertDays, type Owner } from '../sandbox/sampleDatabase.ts'
 import { planDay } from '../sandbox/sampleTraffic.ts'
 import type { Demo } from './demo.ts'
 import { planVitals } from './sampleVitals.ts'
-import { planSteadyVisits } from './steadyVisits.ts'
 
 /** How many days the demo covers, today included: the default period and the previous one. */
 const daysBack = 60
@@ -24,14 +23,13 @@ const ownerOf = (demo: Demo) => ({
   pixelId: samplePixelId(demo),
 })
 
-/** Returns the rows of a UTC day: the visits, the measurements of the pages, and short visits at every hour. */
+/** Returns the rows of a UTC day: the visits, then the measurements of the pages. */
 function demoRows(midnight: Date, owner: Owner): string[] {
   const dayNumber = Math.floor(midnight.getTime() / dayMs)
   const visits = planDay(dayNumber)
   return [
     ...eventRows(visits, owner, dayNumber * 10_000),
     ...eventRows(planVitals(dayNumber, visits), owner, dayNumber * 10_000 + 5_000),
-    ...eventRows(planSteadyVisits(dayNumber), owner, dayNumber * 10_000 + 8_000),
   ]
 }
 
