@@ -86,6 +86,8 @@ export async function keepHits(
     // Its insert may still arrive.
     await note({ appending_ms: null, compared_ms: 0 })
   }
+  if (progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
+    await note({ appended_ms: 0, repaired_ms: 0 })
   // A collector that is lost holds complete_until back. Its events are found by a comparison when they arrive.
   // Everything from before complete_until is in ClickHouse. More of that millisecond may follow.
   const completeMs = ((await readCompleteUntil(postgres)) ?? 0) - 1
@@ -95,8 +97,6 @@ export async function keepHits(
     progress.compared_ms <= 0
       ? nowMs - progress.repaired_ms >= Math.min(repairs, repairSoonMs)
       : untilMs - progress.repaired_ms >= repairs
-  if (repairsDue && progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
-    await note({ appended_ms: 0, repaired_ms: 0 })
   for (;;) {
     const batch = await findBatch(clickhouse, progress.appended_ms, untilMs)
     if (batch.events > 0) {
