@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Goal } from '../../collector/analytics/goals.ts'
+import { requestComparison } from '../../collector/analytics/hits/hitsProgress.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import type { Service } from '../harness/service.ts'
+import { readStore } from './pages.ts'
 
 /** The processor time that ClickHouse has used, in milliseconds. */
 export async function processorMs(clickhouse: ClickHouse): Promise<number> {
@@ -12,8 +15,11 @@ export async function processorMs(clickhouse: ClickHouse): Promise<number> {
   return row!.ms
 }
 
-/** Waits until the service's job has counted all events. */
-export async function untilCounted(clickhouse: ClickHouse): Promise<void> {
+/** Waits until the service's job has hits of all events, also of those that were inserted behind what it had read. */
+export async function untilCounted(clickhouse: ClickHouse, service: Service): Promise<void> {
+  const postgres = openPostgres(readStore(service).postgresUrl, () => {})
+  await requestComparison(postgres)
+  await postgres.end()
   const waiting = async () => {
     const [row] = await clickhouse.rows<{ waiting: number }>({
       sql: "SELECT (SELECT count() FROM events WHERE source = 'pixel') - (SELECT count() FROM hits) AS waiting",

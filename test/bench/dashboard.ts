@@ -43,7 +43,7 @@ export function dashboard({ sizes, log }: Bench): Promise<Row[]> {
     })
     const clickhouse = openClickHouse(store.url, store.database)
     const { project_id } = service.demo
-    await untilCounted(clickhouse)
+    await untilCounted(clickhouse, service)
     await clickhouse.close()
     const window = { start_ms: String(midnight - daysOver * dayMs), end_ms: String(now) }
     const addressOf = (path: string, query: Record<string, string>) =>

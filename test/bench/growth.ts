@@ -127,7 +127,7 @@ export function growth({ growth: sizes, log }: Bench): Promise<Row[]> {
         log,
       )
       if (size <= optimizedMax) await optimize({ url, database }, 'events')
-      await untilCounted(clickhouse)
+      await untilCounted(clickhouse, service)
       rows.push(await diskRow(clickhouse, size))
       const measure = async (measured: readonly number[], beside: string) => {
         for (const [name, read] of Object.entries(reads))

@@ -71,7 +71,7 @@ export function peers({ peers: rows, log }: Bench): Promise<Row[]> {
       }
     }
     await fillFrom(0)
-    await untilCounted(clickhouse)
+    await untilCounted(clickhouse, service)
     log('all events are counted')
     const found: Row[] = []
     const measure = async (question: Question, days: number, endMs: number) => {
