@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { projectFor } from '../api/access/policy.ts'
 import type { Principal } from '../api/access/principal.ts'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
@@ -14,7 +14,7 @@ import {
   readFiguresRequest,
   selectionQuery,
 } from './figuresRequest.ts'
-import { conditionsOf, type Goal, readGoals, revenueOf, type Revenue as Sum } from './goals.ts'
+import { conditionsOf, type Goal, readGoals, revenueOf } from './goals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { isShare } from './sharePolicy.ts'
 
@@ -172,7 +172,7 @@ function goalsOfOneValue(goals: readonly Goal[]): number[][] {
 }
 
 /** Adds amounts up by currency. They are not converted. */
-function byCurrency(amounts: readonly Sum[]): Sum[] {
+function byCurrency(amounts: readonly Static<typeof Amount>[]): Static<typeof Amount>[] {
   const sums = new Map<string, number>()
   for (const { currency, value } of amounts) sums.set(currency, (sums.get(currency) ?? 0) + value)
   return [...sums].map(([currency, value]) => ({ currency, value }))

@@ -57,7 +57,7 @@ export const hitsQueues = (deps: HitsDeps): Queue[] => [
         })
         return { againInSeconds: 0 }
       } catch (error) {
-        // Of a process that was killed.
+        // A process that was killed holds it until it expires.
         if (error instanceof LeaseHeldError) return { againInSeconds: heldSeconds }
         throw error
       }
@@ -88,8 +88,8 @@ export async function keepHits(
   }
   if (progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
     await note({ appended_ms: 0, repaired_ms: 0 })
-  // A collector that is lost holds complete_until back. Its events are found by a comparison when they arrive.
   // Everything from before complete_until is in ClickHouse. More of that millisecond may follow.
+  // A collector that is lost holds it back. Its events are found by a comparison when they arrive.
   const completeMs = ((await readCompleteUntil(postgres)) ?? 0) - 1
   const untilMs = Math.max(progress.appended_ms, completeMs, nowMs - waitMs)
   // While complete_until stands still, so does untilMs. A comparison that was asked for or cut off does not wait for it.

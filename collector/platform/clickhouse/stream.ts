@@ -20,7 +20,7 @@ const agents = {
 }
 
 /**
- * Settings of all statements. Format of rows: ISO times, plain numbers for Int64 (all our values fit a double), empty text
+ * Settings of queries and commands. Format of rows: ISO times, plain numbers for Int64 (all our values fit a double), empty text
  * for null in CSV.
  */
 export const commonSettings = {

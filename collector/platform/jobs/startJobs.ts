@@ -129,6 +129,7 @@ async function runQueues(
     const of = JSON.stringify([queue, key])
     // A run that something else started would otherwise repeat itself as well, for good.
     clearTimeout(timers.get(of))
+    timers.delete(of)
     if (seconds === 0) return send(queue, key)
     const timer = setTimeout(() => {
       timers.delete(of)
