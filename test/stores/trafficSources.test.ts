@@ -1,6 +1,7 @@
 /** The names and channels of origins: Google's rules for Analytics 4, evaluated by ClickHouse as figures do. */
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { fieldOfEvent } from '../../collector/events/query/sessionFields.ts'
+import { firstEventSteps } from '../../collector/analytics/hits/firstEvents.ts'
+import { firstEventFields } from '../../collector/events/query/sessionFields.ts'
 import { referrer } from '../../collector/events/query/sessionSplit.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
@@ -22,20 +23,38 @@ type Origin = Partial<Record<(typeof columns)[number], string>>
 
 const projectId = '6a1c3a0e-1f6e-4d3e-9b0b-0d8f5c2c7a11'
 
-async function resultsOf(
-  origins: readonly Origin[],
-  sql: string,
-  transitHosts: readonly string[] = [],
-): Promise<unknown[]> {
+/** The other columns from which a session has fields. */
+const others = firstEventFields.filter(
+  (name) => name !== 'source' && name !== 'channel' && !columns.some((column) => column === name),
+)
+
+/** Returns FROM of events with these origins, numbered by event_id. */
+function fromEvents(origins: readonly Origin[]): string {
   const cells = origins.map(
-    (origin) =>
-      `(${columns.map((name) => (origin[name] === undefined ? 'NULL' : `'${origin[name]}'`)).join(', ')}, 'shop.example')`,
+    (origin, at) =>
+      `(${at}, ${columns.map((name) => (origin[name] === undefined ? 'NULL' : `'${origin[name]}'`)).join(', ')}, 'shop.example')`,
   )
-  const rows = await clickhouse.rows<{ result: unknown }>({
-    sql: `WITH toUUID('${projectId}') AS project_id SELECT ${sql} AS result FROM values('${columns.map((name) => `${name} Nullable(String)`).join(', ')}, page_host Nullable(String)', ${cells.join(', ')})`,
+  return `FROM (
+    SELECT *, toUUID('${projectId}') AS project_id, ${others.map((name) => `NULL AS ${name}`).join(', ')}
+    FROM values('event_id UInt32, ${columns.map((name) => `${name} Nullable(String)`).join(', ')}, page_host Nullable(String)', ${cells.join(', ')})
+  )`
+}
+
+const namesOf = (origins: readonly Origin[]): Promise<{ _source: string; _channel: string }[]> =>
+  clickhouse.rows({
+    sql: `WITH ${firstEventSteps(fromEvents(origins))} SELECT _source, _channel FROM first_events ORDER BY first_event_id`,
+    params: {},
+  })
+
+async function beginVisits(
+  hosts: readonly string[],
+  transitHosts: readonly string[] = [],
+): Promise<number[]> {
+  const rows = await clickhouse.rows<{ begins: number }>({
+    sql: `SELECT (${referrer}) > 0 AS begins ${fromEvents(hosts.map(link))} ORDER BY event_id`,
     params: { transitHosts },
   })
-  return rows.map(({ result }) => result)
+  return rows.map(({ begins }) => begins)
 }
 
 const tag = (utm_source?: string, utm_medium?: string, utm_campaign?: string): Origin => ({
@@ -103,11 +122,8 @@ const channels: readonly (readonly [Origin, string])[] = [
 ]
 
 test('channels follow the rules of Google Analytics 4, with AI assistants', async () => {
-  const found = await resultsOf(
-    channels.map(([origin]) => origin),
-    fieldOfEvent('channel'),
-  )
-  expect(channels.map(([origin], at) => [origin, found[at]])).toEqual(channels)
+  const found = await namesOf(channels.map(([origin]) => origin))
+  expect(channels.map(([origin], at) => [origin, found[at]!._channel])).toEqual(channels)
 })
 
 const names: readonly (readonly [host: string, source: string, channel: string])[] = [
@@ -135,27 +151,20 @@ const names: readonly (readonly [host: string, source: string, channel: string])
 ]
 
 test('a brand is named by its hosts, not by every host with its name', async () => {
-  const origins = names.map(([host]) => link(host))
-  const [sources, found] = [
-    await resultsOf(origins, fieldOfEvent('source')),
-    await resultsOf(origins, fieldOfEvent('channel')),
-  ]
-  expect(names.map(([host], at) => [host, sources[at], found[at]])).toEqual(names)
+  const found = await namesOf(names.map(([host]) => link(host)))
+  expect(found.map(({ _source, _channel }, at) => [names[at]![0], _source, _channel])).toEqual(
+    names,
+  )
 })
 
 test('pages of a sign-in or a payment begin no visit', async () => {
   const hosts = ['accounts.google.com', 'www.paypal.com', 'acme.okta.com', 'checkout.stripe.com']
-  expect(await resultsOf([...hosts, 'docs.google.com'].map(link), `(${referrer}) > 0`)).toEqual([
-    ...hosts.map(() => 0),
-    1,
-  ])
+  expect(await beginVisits([...hosts, 'docs.google.com'])).toEqual([...hosts.map(() => 0), 1])
   // Those of a project: a host, or all hosts of a site.
   const own = ['login.bank.example', 'login.docs.example', 'any.partner.com', 'other.docs.example']
   const entries = ['login.bank.example', 'login.docs.example', 'partner.com']
   const ofProject = (id: string) => entries.map((host) => `${id} ${host}`)
-  expect(await resultsOf(own.map(link), `(${referrer}) > 0`, ofProject(projectId))).toEqual([
-    0, 0, 0, 1,
-  ])
+  expect(await beginVisits(own, ofProject(projectId))).toEqual([0, 0, 0, 1])
   const other = ofProject('00000000-0000-4000-8000-000000000000')
-  expect(await resultsOf(own.map(link), `(${referrer}) > 0`, other)).toEqual([1, 1, 1, 1])
+  expect(await beginVisits(own, other)).toEqual([1, 1, 1, 1])
 })

@@ -3,10 +3,11 @@
  * and, for each of their visitors, the newest hit before or among them. Only keys and numbers pass the windows; texts are
  * joined afterwards. Snowplow's dbt packages compute sessions in the same incremental way.
  */
-import { fieldOfEvent, firstEventFields } from '../../events/query/sessionFields.ts'
+import { firstEventFields } from '../../events/query/sessionFields.ts'
 import { eventKey, isPageView } from '../../events/query/sessionOfHit.ts'
 import { campaign, referrer, restMs } from '../../events/query/sessionSplit.ts'
 import { dayMs } from '../../events/query/window/window.ts'
+import { firstEventSteps } from './firstEvents.ts'
 
 /** The most events that one statement appends: 250,000 take 700 MB of memory. */
 export const eventsMax = 250_000
@@ -50,8 +51,6 @@ export function appendHitsSql({ isNew, isBefore }: Appended): string {
   const list = (items: readonly string[]) => items.join(',\n  ')
   const newEvents = `FROM events WHERE source = 'pixel' AND ${isNew}`
   const before = `FROM hits WHERE ${isBefore} AND (${visitor}) IN (SELECT ${visitor} ${newEvents})`
-  const on = (one: string, other: string, columns: readonly string[]) =>
-    columns.map((name) => `${one}.${name} = ${other}.${name}`).join(' AND ')
   return `INSERT INTO hits (project_id, cookie_id, is_bot, ts_millis, ${Object.keys(ownColumns).join(', ')},
   session_ms, session_event, session_page, session_gap_ms, visit_day, visit_campaign, visit_referrer, is_late,
   ${firstEventFields.map((name) => `session_${name}`).join(', ')})
@@ -122,17 +121,14 @@ numbered AS (
     visit_day, if(campaign = 0, campaign_before, campaign) AS visit_campaign, if(referrer = 0, referrer_before, referrer) AS visit_referrer, is_late
   FROM sessions
   WINDOW w AS (PARTITION BY ${visitor}, session ORDER BY place ROWS UNBOUNDED PRECEDING)
-)
-SELECT ${list([
-    ...['project_id', 'cookie_id', 'is_bot', 'ts_millis'].map((name) => `event.${name}`),
-    ...own.map(([name]) => `event._${name}`),
-  ])},
-  event.ts_millis - numbered.start, session_event, session_page, session_gap_ms, toDate(visit_day), visit_campaign, visit_referrer, is_late,
-  ${list(firstEventFields.map((name) => `if(is_new_session, first._${name}, of_hit.session_${name})`))}
+),
+${firstEventSteps(newEvents)}
+SELECT ${visitor}, ts_millis, ${list(own.map(([name]) => `_${name}`))},
+  ts_millis - numbered.start, session_event, session_page, session_gap_ms, toDate(visit_day), visit_campaign, visit_referrer, is_late,
+  ${list(firstEventFields.map((name) => `if(is_new_session, first_events._${name}, of_hit.session_${name})`))}
 FROM (SELECT ${visitor}, ts_millis, event_id, ${list(own.map(([name, sql]) => `${sql} AS _${name}`))} ${newEvents}) AS event
-ANY INNER JOIN numbered ON ${on('numbered', 'event', ['project_id', 'cookie_id', 'is_bot', 'ts_millis', 'event_id'])}
-ANY LEFT JOIN (SELECT project_id, event_id, ${list(firstEventFields.map((name) => `${fieldOfEvent(name)} AS _${name}`))} ${newEvents}) AS first
-  ON first.project_id = numbered.project_id AND first.event_id = numbered.first_event_id
+ANY INNER JOIN numbered USING (${visitor}, ts_millis, event_id)
+ANY LEFT JOIN first_events USING (project_id, first_event_id)
 ANY LEFT JOIN (SELECT ${visitor}, ts_millis - session_ms AS start, ${list(firstEventFields.map((name) => `session_${name}`))} ${before}) AS of_hit
-  ON ${on('of_hit', 'numbered', ['project_id', 'cookie_id', 'is_bot', 'start'])}`
+  USING (${visitor}, start)`
 }
