@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { ApiError, api, type Project, type ProjectActivity } from '../api.ts'
+import { api, type Project, type ProjectActivity } from '../api.ts'
 import { AsyncList } from '../components/asyncView.tsx'
 import { DeleteDialog } from '../components/deleteDialog.tsx'
 import { Dialog } from '../components/dialog.tsx'
@@ -17,6 +17,7 @@ import { useListQuery, useQuery } from '../useQuery.ts'
 import { presentZone } from '../view/zoneNames.ts'
 import { EuropeField, europeValues, settingsFor } from './pixel/europe.tsx'
 import { ProjectGlance } from './projectGlance.tsx'
+import { siteOrigins } from './siteOrigins.ts'
 
 /** Of the browser. */
 const time_zone = presentZone(Intl.DateTimeFormat().resolvedOptions().timeZone)
@@ -180,25 +181,6 @@ function ProjectItem({
   )
 }
 
-/** Returns the origins of a site's address, with and without "www."; none for an empty address. */
-function originsOf(address: string): string[] {
-  const text = address.trim()
-  if (text === '') return []
-  const url = text.includes('://') ? text : `https://${text}`
-  if (!URL.canParse(url))
-    throw new ApiError(
-      400,
-      'invalid_parameter',
-      'Must be an address, such as https://example.com',
-      {
-        details: { parameter: 'site' },
-      },
-    )
-  const { protocol, host } = new URL(url)
-  const other = host.startsWith('www.') ? host.slice('www.'.length) : `www.${host}`
-  return [host, other].map((host) => `${protocol}//${host}`)
-}
-
 function NewProjectDialog({ close }: { close(): void }) {
   return (
     <Dialog title="New project" close={close}>
@@ -206,15 +188,17 @@ function NewProjectDialog({ close }: { close(): void }) {
         values={europeValues}
         submit={async (values) => {
           const { name = '', site = '' } = values
-          const allowed_origins = originsOf(site)
+          const allowed_origins = siteOrigins(site)
           const { project } = await api.createProject({ name, time_zone })
           if (allowed_origins.length === 0) return go(pathOf(project))
-          const { pixel } = await api.createPixel({
-            project_id: project.project_id,
-            name,
-            allowed_origins,
-            ...settingsFor(values),
-          })
+          const { project_id } = project
+          const { pixel } = await api
+            .createPixel({ project_id, name, allowed_origins, ...settingsFor(values) })
+            .catch(async (error: unknown) => {
+              // Otherwise each try leaves a project without a pixel.
+              await api.deleteProject({ project_id }).catch(() => {})
+              throw error
+            })
           go(`${pathOf(project)}/pixels/${pixel.pixel_id}`)
         }}
         action="Create project"
