@@ -205,14 +205,19 @@ describe('from the first sign-in to a key that reads its first event', () => {
       .getByText('Cookieless: events without a visitor id until your banner calls')
       .waitFor()
     const pixel_id = page.url().split('/').at(-1)!
-    const send = (consent?: boolean) =>
+    // As the pixel sends it: an id only with consent.
+    const send = (cookie_id: string | null = null) =>
       postBeacon(
         dashboard.service.url,
-        beaconOf(dashboard.service, [customEvent()], { pixel_id, ...(consent && { consent }) }),
+        beaconOf(dashboard.service, [customEvent()], {
+          pixel_id,
+          cookie_id,
+          sent_at: Date.now(),
+        }),
       )
     expect((await send()).status).toBe(200)
     await page.getByText('No visitor of the last 24 hours has consented.').waitFor()
-    expect((await send(true)).status).toBe(200)
+    expect((await send(crypto.randomUUID())).status).toBe(200)
     await page.getByText('Of 2 visitors in the last 24 hours, 1 consented and 1 had not.').waitFor()
     expect(await violations(page)).toEqual([])
   })
