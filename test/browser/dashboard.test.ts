@@ -218,7 +218,9 @@ describe('from the first sign-in to a key that reads its first event', () => {
     expect((await send()).status).toBe(200)
     await page.getByText('No visitor of the last 24 hours has consented.').waitFor()
     expect((await send(crypto.randomUUID())).status).toBe(200)
-    await page.getByText('Of 2 visitors in the last 24 hours, 1 consented and 1 had not.').waitFor()
+    await page
+      .getByText('The banner works. In the last 24 hours: 1 visitor with consent and 1 without')
+      .waitFor()
     expect(await violations(page)).toEqual([])
   })
 

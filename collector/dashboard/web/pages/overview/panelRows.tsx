@@ -1,5 +1,5 @@
 import { ShareBar } from '../../components/figureMarks.tsx'
-import { percent, wholeNumber } from '../../format.ts'
+import { moneyOf, percent, wholeNumber } from '../../format.ts'
 import { Drilldown } from '../../view/drilldown.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
 import type { Value } from './breakdown.ts'
@@ -54,7 +54,7 @@ export function Count({
   )
 }
 
-/** A panel's values with their visitors, and the share of all visitors or the conversions of a goal. */
+/** A panel's values with their visitors, and the share of all visitors or the conversions of a goal and their revenue. */
 export function PanelRows({
   projectId,
   dimension,
@@ -69,6 +69,7 @@ export function PanelRows({
 }) {
   if (values.length === 0) return <p class="meta">Nothing in this period.</p>
   const hasGoal = values.some(({ goal }) => goal)
+  const hasRevenue = values.some(({ goal }) => goal?.revenue)
   const most = Math.max(...values.map(({ visitors }) => visitors))
   return (
     <table class={hasGoal ? 'panel-rows with-goal' : 'panel-rows'}>
@@ -78,8 +79,14 @@ export function PanelRows({
           <th scope="col">Visitors</th>
           {hasGoal ? (
             <>
-              <th scope="col">Converted</th>
+              {/* Names need the room; "Details" has both. */}
+              {!hasRevenue && <th scope="col">Converted</th>}
               <th scope="col">Rate</th>
+              {hasRevenue && (
+                <th scope="col" class="revenue">
+                  Revenue
+                </th>
+              )}
             </>
           ) : (
             <th scope="col" title="Share of all visitors">
@@ -100,8 +107,13 @@ export function PanelRows({
             </td>
             {row.goal ? (
               <>
-                <td>{wholeNumber(row.goal.visitors)}</td>
+                {!hasRevenue && <td>{wholeNumber(row.goal.visitors)}</td>}
                 <td>{percent(row.goal.rate)}</td>
+                {row.goal.revenue && (
+                  <td class="revenue">
+                    {moneyOf(row.goal.revenue.value, row.goal.revenue.currency)}
+                  </td>
+                )}
               </>
             ) : (
               <td>{visitors === 0 ? '–' : percent(row.visitors / visitors)}</td>

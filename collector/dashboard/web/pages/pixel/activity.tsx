@@ -76,7 +76,7 @@ function Consent({
     <p class={without === all ? 'notice' : 'meta'}>
       {without === all
         ? 'No visitor of the last 24 hours has consented. Does your banner call footfall("consent", "granted")?'
-        : `Of ${counted(all, 'visitor')} in the last 24 hours, ${wholeNumber(all - without)} consented and ${wholeNumber(without)} had not. Who consents later counts twice.`}
+        : `The banner works. In the last 24 hours: ${counted(all - without, 'visitor')} with consent and ${wholeNumber(without)} without or before it. A visitor who consents here is in both numbers, and counts twice in figures.`}
     </p>
   )
 }
