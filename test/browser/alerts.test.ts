@@ -15,7 +15,7 @@ test('an alert is created, raised by the job, changed and deleted', async () => 
   await page.getByText('No alerts.').waitFor()
   await button(page, 'New alert').click()
   await page.getByLabel('Name', { exact: true }).fill('Quiet')
-  await page.getByLabel('Side').selectOption('Below')
+  await page.getByLabel('Above or below', { exact: true }).selectOption('Below')
   await page.getByLabel('Value').fill('1000000')
   await expectAccessible(page, 'alert-dialog')
   await page.getByText('Nobody receives this alert. Choose a member').waitFor()

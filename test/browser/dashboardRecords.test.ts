@@ -70,7 +70,7 @@ test('a list: lines that are pasted are counted, and each that is refused is tol
   await page.locator('.badge', { hasText: 'completed' }).waitFor()
   await expect.poll(() => rows('Rejected lines').count()).toBe(1)
   expect(await rows('Imports').first().innerText()).toMatch(/3\s+0\s+1\s+1\s+1/)
-  await page.getByText('0% matched: Footfall knows 0 of 1 new row. Importing is free.').waitFor()
+  await page.getByText('0% matched: profiles exist for 0 of 1 new row. Importing is free.').waitFor()
   await check('list')
 })
 
@@ -88,7 +88,10 @@ test('an audience: a template is estimated and priced before it is saved, then b
   await check('audience-builder')
   // The first button adds a condition on the events of condition 1.
   await button(page, 'Add a condition').nth(1).click()
-  await page.getByRole('combobox', { name: 'Who' }).nth(1).selectOption('Profile')
+  await page
+    .getByRole('combobox', { name: 'Condition', exact: true })
+    .nth(1)
+    .selectOption('Profile')
   const second = page.getByRole('group', { name: 'condition 2', exact: true })
   await second.getByLabel('Value', { exact: true }).fill('director')
   await button(page, 'Remove condition 1').click()

@@ -255,7 +255,7 @@ function Values({
         type="text"
         value={typed}
         maxLength={2_000}
-        placeholder={all.length > 0 ? 'Type, or choose below' : ''}
+        placeholder={all.length > 0 ? 'Type or choose' : ''}
         spellcheck={false}
         autocomplete="off"
         required={chosen.length === 0}

@@ -129,7 +129,7 @@ function ConditionFields({
   return (
     <>
       {compares && <Select name="metric" label="Figure" options={metricNames} />}
-      {compares && <Select name="direction" label="Side" options={directions} />}
+      {compares && <Select name="direction" label="Above or below" options={directions} />}
       {kind === 'goal' && (
         <Select
           name="goal"

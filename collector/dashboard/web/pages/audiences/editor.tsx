@@ -198,7 +198,7 @@ function EntityChoice({
 }) {
   return (
     <label>
-      Of{' '}
+      Members are{' '}
       <select
         value={entity}
         onChange={({ currentTarget: { value } }) => change(value as Draft['entity'])}

@@ -79,6 +79,11 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
           ) : (
             <p class="hint">Please wait…</p>
           )}
+          {definition.entity !== 'companies' && (
+            <p class="hint">
+              Members are identified people. Other visitors with these events are not in it.
+            </p>
+          )}
           {sample && prices.value && (
             <p class="hint">
               {`Reading all of it once: ${costOf(prices.value, sample.meter, sample.records_to_charge)}. Building and previewing it is free.`}
@@ -87,23 +92,27 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
         </div>
       )}
       <FreeAnswersLeft />
-      {!fault && sample && sample.sample.length > 0 && (
-        <DataTable
-          caption="Sample, masked"
-          prefix="sample-"
-          columns={columns
-            .filter((name) => sample.sample.some((row) => (row[name] ?? null) !== null))
-            .map((name) => ({
-              name,
-              label: labelOfField(name),
-              value: (row: Record<string, unknown>) =>
-                (row[name] ?? null) === null ? null : String(row[name]),
-            }))}
-          rows={sample.sample.slice(0, rowsMax)}
-          keyOf={(row) => JSON.stringify(row)}
-          canSearch={false}
-        />
-      )}
+      {!fault && sample && sample.sample.length > 0 && <MaskedSample rows={sample.sample} />}
     </section>
+  )
+}
+
+function MaskedSample({ rows }: { rows: Sample['sample'] }) {
+  const filled = columns.filter((name) => rows.some((row) => (row[name] ?? null) !== null))
+  if (filled.length === 0) return <p class="hint">No profile of these members is loaded.</p>
+  return (
+    <DataTable
+      caption="Sample, masked"
+      prefix="sample-"
+      columns={filled.map((name) => ({
+        name,
+        label: labelOfField(name),
+        value: (row: Record<string, unknown>) =>
+          (row[name] ?? null) === null ? null : String(row[name]),
+      }))}
+      rows={rows.slice(0, rowsMax)}
+      keyOf={(row) => JSON.stringify(row)}
+      canSearch={false}
+    />
   )
 }

@@ -41,7 +41,7 @@ export function LeafEditor({
     <fieldset class="leaf">
       <legend class="visually-hidden">{label}</legend>
       <label>
-        Who
+        Condition
         <select
           value={leaf.kind}
           onChange={({ currentTarget: { value } }) => change(emptyLeaf[value as LeafKind])}

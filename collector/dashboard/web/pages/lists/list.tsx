@@ -154,7 +154,7 @@ const importColumns = [
   count('rows_rejected', 'Rejected'),
 ]
 
-/** How many of the new rows of an import match people or companies that Footfall knows. */
+/** How many of the new rows of an import match profiles of people or companies. */
 function MatchRate({
   of: { status, rows_matched: matched, rows_unmatched: unmatched },
 }: {
@@ -171,7 +171,7 @@ function MatchRate({
   if (added === 0) return null
   return (
     <p class="card" role="status">
-      <strong class="number">{percent(matched / added)}</strong> matched: Footfall knows{' '}
+      <strong class="number">{percent(matched / added)}</strong> matched: profiles exist for{' '}
       {records(matched)} of {counted(added, 'new row')}. Importing is free.
     </p>
   )

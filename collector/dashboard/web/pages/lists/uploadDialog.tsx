@@ -63,8 +63,7 @@ export function UploadDialog({
           <input ref={file} type="file" accept=".csv,.txt,.ndjson,.jsonl,.gz" />
         </label>
         <p class="hint">
-          Importing is free. Afterwards you see how many rows match people or companies that
-          Footfall knows.
+          Importing is free. Afterwards you see how many rows match profiles of people or companies.
         </p>
         <LinesField name="lines" label="Or paste items, one on each line" rows={5} />
       </Form>
