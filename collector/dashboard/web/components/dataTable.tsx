@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { Link } from '../router.tsx'
 import { setUrl, urlValue } from '../urlState.ts'
 import { MoreButton } from './moreButton.tsx'
 
@@ -26,6 +27,7 @@ export function DataTable<Row>({
   rows,
   keyOf,
   open,
+  href,
   canSearch = true,
   pageRows = Number.POSITIVE_INFINITY,
   empty,
@@ -35,8 +37,10 @@ export function DataTable<Row>({
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   keyOf(row: Row): string
-  /** Opens the details of a row, through a link in its first column. */
+  /** Opens the details of a row on this page, through its first column. */
   open?(row: Row): void
+  /** The page of a row, which its first column links to. */
+  href?(row: Row): string
   canSearch?: boolean
   /** Number of rows at first, and of further rows for each click. */
   pageRows?: number
@@ -79,7 +83,7 @@ export function DataTable<Row>({
           </thead>
           <tbody>
             {found.slice(0, shownRows).map((row) => (
-              <DataRow key={keyOf(row)} row={row} columns={columns} open={open} />
+              <DataRow key={keyOf(row)} row={row} columns={columns} open={open} href={href} />
             ))}
           </tbody>
         </table>
@@ -154,16 +158,20 @@ function DataRow<Row>({
   row,
   columns,
   open,
+  href,
 }: {
   row: Row
   columns: readonly Column<Row>[]
   open: ((row: Row) => void) | undefined
+  href: ((row: Row) => string) | undefined
 }) {
   return (
     <tr>
       {columns.map((column, index) => (
         <td key={column.name} class={column.isNumber ? 'number' : ''}>
-          {index === 0 && open ? (
+          {index === 0 && href ? (
+            <Link href={href(row)}>{shown(column, row)}</Link>
+          ) : index === 0 && open ? (
             <button type="button" class="link" onClick={() => open(row)}>
               {shown(column, row)}
             </button>

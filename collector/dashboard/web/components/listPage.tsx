@@ -23,7 +23,8 @@ export function ListPage<Row>({
   query: ListQuery<Row>
   columns: readonly Column<Row>[]
   keyOf(row: Row): string
-  open(row: Row): void
+  open?(row: Row): void
+  href?(row: Row): string
   children?: ComponentChildren
 }) {
   return (

@@ -18,6 +18,7 @@ export function PagedTable<Row>({
   columns: readonly Column<Row>[]
   keyOf(row: Row): string
   open?(row: Row): void
+  href?(row: Row): string
 }) {
   const isComing = useAllPages(query, isArranged(table.prefix ?? ''))
   return (

@@ -3,7 +3,7 @@ import { nameOfMeter, records } from '../../components/amounts.ts'
 import { ListPage } from '../../components/listPage.tsx'
 import { exactTime } from '../../components/time.ts'
 import { useProjectPath } from '../../projectPath.ts'
-import { go, Link } from '../../router.tsx'
+import { Link } from '../../router.tsx'
 import { useListQuery } from '../../useQuery.ts'
 
 export type Audience = Awaited<ReturnType<typeof api.getAudience>>['audience']
@@ -34,7 +34,7 @@ export function Audiences({ projectId }: { projectId: string }) {
       }
       columns={columns}
       keyOf={({ id }) => id}
-      open={({ id }) => go(pathTo(`audiences/${id}`))}
+      href={({ id }) => pathTo(`audiences/${id}`)}
     />
   )
 }

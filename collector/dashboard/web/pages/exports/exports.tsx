@@ -76,7 +76,7 @@ export function Exports({ projectId }: { projectId: string }) {
         },
       ]}
       keyOf={({ id }) => id}
-      open={({ id }) => go(pathTo(`exports/${id}`))}
+      href={({ id }) => pathTo(`exports/${id}`)}
     >
       {isCreating && (
         <ExportDialog

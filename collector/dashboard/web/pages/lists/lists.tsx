@@ -55,7 +55,7 @@ export function Lists({ projectId }: { projectId: string }) {
         },
       ]}
       keyOf={({ id }) => id}
-      open={({ id }) => go(pathTo(`lists/${id}`))}
+      href={({ id }) => pathTo(`lists/${id}`)}
     >
       {isUploading && (
         <UploadDialog
