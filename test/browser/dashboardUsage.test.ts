@@ -47,6 +47,9 @@ test('before anything is charged the page says what is free', async () => {
   await show()
   await page.getByText('No charges in this period').waitFor()
   await page.getByText('No budget. The cost of a month is not limited.').waitFor()
+  await expect.poll(() => page.getByRole('table', { name: 'Prices', exact: true }).count()).toBe(1)
+  const [events] = await rowsOf('Prices')
+  expect(events).toEqual(['Events', expect.stringMatching(/\$/), '10,000', '0'])
 })
 
 test('what was charged stands in the tables and is drawn in the chart', async () => {

@@ -55,8 +55,13 @@ function Entry({
     <div>
       <p>
         <span class="name">{actor.name}</span> {actor.kind === 'key' && '(API key) '}
-        {said(action)} {kindNames[object_kind] ?? object_kind.replaceAll('_', ' ')}{' '}
-        {object_name && <span class="name">{object_name}</span>}
+        {said(action)}{' '}
+        {!isSignIn(action) && (
+          <>
+            {kindNames[object_kind] ?? object_kind.replaceAll('_', ' ')}{' '}
+            {object_name && <span class="name">{object_name}</span>}
+          </>
+        )}
         {projectName && ` in ${projectName}`}
       </p>
       <p class="meta">
@@ -110,7 +115,7 @@ const verbs: Record<string, string> = {
   join: 'joined as',
   limits: 'set budgets and limits of the',
   password: 'changed the password of',
-  password_reset: 'set, by a link, the password of',
+  password_reset: 'chose a password by link for',
   read: 'viewed the identities of the',
   recovery_codes: 'created new recovery codes of',
   remove_items: 'removed from the',
@@ -118,8 +123,8 @@ const verbs: Record<string, string> = {
   revoke: 'revoked',
   rotate_secret: 'rotated the secret of the',
   run: 'ran the',
-  sign_in: 'signed in as',
-  sign_in_failed: 'failed to sign in as',
+  sign_in: 'signed in',
+  sign_in_failed: 'failed to sign in',
   'subject.export': 'exported the data of a',
   two_factor: 'changed two-factor authentication of',
   update: 'changed',
@@ -130,6 +135,9 @@ function said(action: string): string {
   const verb = action.slice(action.indexOf('.') + 1)
   return verbs[action] ?? verbs[verb] ?? verb.replaceAll('_', ' ')
 }
+
+/** Whether the actor is the object, too. */
+const isSignIn = (action: string): boolean => /\.sign_in(_failed)?$/.test(action)
 
 const isChange = (fact: unknown): fact is { from: unknown; to: unknown } =>
   typeof fact === 'object' && fact !== null && 'from' in fact && 'to' in fact

@@ -109,7 +109,7 @@ function storedSteps(
       name: 'Bot',
       state: event.is_bot ? 'no' : 'yes',
       text: event.is_bot
-        ? 'The sender appears to be automated. The event is stored and marked is_bot.'
+        ? 'The sender appears to be automated. The event is stored and marked is_bot. Figures and lists hide it until you include bots.'
         : 'The sender does not appear to be automated.',
     },
     {

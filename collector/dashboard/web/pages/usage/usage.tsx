@@ -10,6 +10,7 @@ import { Figures } from './figures.tsx'
 import { Forecast } from './forecast.tsx'
 import { Limits } from './limits.tsx'
 import { type Period, periods, spanOf } from './periods.ts'
+import { PriceList } from './priceList.tsx'
 
 /** Charges by day, and the remaining budgets and limits. */
 export function Usage() {
@@ -52,6 +53,7 @@ function Chosen({ projects }: { projects: OwnProject[] }) {
           <ByKey key={`keys ${project} ${period}`} query={{ ...ofProject, ...spanOf(period) }} />
         </>
       )}
+      <PriceList />
       {isAdmin && <Limits projects={projects} />}
     </Page>
   )
