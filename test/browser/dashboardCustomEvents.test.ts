@@ -151,6 +151,14 @@ test('revenue of goals has a tile and a column of the panel Goals', async () => 
     '100%',
     '€125.75',
   ])
+  await page.goto(overview('?goal=Bought'))
+  const sources = page.getByRole('region', { name: 'Sources', exact: true })
+  await eventually(() => sources.locator('tbody tr > *').allTextContents()).toEqual([
+    'Direct',
+    '3',
+    '100%',
+    '€125.75',
+  ])
   await expectAccessible(page, 'overview with revenue')
   await keepScreenshots(page, 'overview-revenue')
 })

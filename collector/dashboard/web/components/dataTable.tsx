@@ -7,6 +7,9 @@ import { MoreButton } from './moreButton.tsx'
 /** Texts of so many columns wrap on a wide screen, instead of hiding the last column. */
 const fewColumns = 8
 
+/** Values of so few characters do not wrap: words would break, and flags would stand above their country. */
+const shortChars = 20
+
 /** A column of a table; `value` is used for sorting and searching, and shown if there is no `show`. */
 export interface Column<Row> {
   name: string
@@ -168,7 +171,10 @@ function DataRow<Row>({
   return (
     <tr>
       {columns.map((column, index) => (
-        <td key={column.name} class={column.isNumber ? 'number' : ''}>
+        <td
+          key={column.name}
+          class={column.isNumber ? 'number' : isShort(column, row) ? 'short' : ''}
+        >
           {index === 0 && href ? (
             <Link href={href(row)}>{shown(column, row)}</Link>
           ) : index === 0 && open ? (
@@ -183,6 +189,9 @@ function DataRow<Row>({
     </tr>
   )
 }
+
+const isShort = <Row,>({ value }: Column<Row>, row: Row): boolean =>
+  String(value(row) ?? '').length <= shortChars
 
 const shown = <Row,>({ show, value }: Column<Row>, row: Row): ComponentChildren =>
   show ? show(row) : (value(row) ?? <span class="nothing">–</span>)

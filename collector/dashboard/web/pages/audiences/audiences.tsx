@@ -41,7 +41,7 @@ export function Audiences({ projectId }: { projectId: string }) {
 
 const columns = [
   { name: 'name', label: 'Name', value: ({ name }: Audience) => name },
-  { name: 'entity', label: 'Of', value: ({ entity }: Audience) => entity },
+  { name: 'entity', label: 'Type', value: ({ entity }: Audience) => entity },
   {
     name: 'status',
     label: 'Newest build',

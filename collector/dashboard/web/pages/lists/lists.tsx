@@ -39,7 +39,7 @@ export function Lists({ projectId }: { projectId: string }) {
       }
       columns={[
         { name: 'name', label: 'Name', value: ({ name }: List) => name },
-        { name: 'kind', label: 'Of', value: ({ kind }: List) => kindNames[kind] },
+        { name: 'kind', label: 'Items', value: ({ kind }: List) => kindNames[kind] },
         {
           name: 'count',
           label: 'Members',
