@@ -8,7 +8,7 @@ import { MoreButton } from './moreButton.tsx'
 const fewColumns = 8
 
 /** Values of so few characters do not wrap: words would break, and flags would stand above their country. */
-const shortChars = 20
+const shortChars = 15
 
 /** A column of a table; `value` is used for sorting and searching, and shown if there is no `show`. */
 export interface Column<Row> {

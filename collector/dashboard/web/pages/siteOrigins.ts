@@ -7,8 +7,8 @@ const notOfHosts = /[^a-z0-9.:[\]-]/i
 const ipAddress = /^(\d+\.){3}\d+$|^\[/
 
 /**
- * Returns the origins of a site's address, a domain also with or without "www."; none for an empty address.
- * @throws ApiError for the field `site` if the text is not an address.
+ * Returns the origins of a site's address; none for an empty address. A domain also has the origin with or without
+ * "www.". Throws 400 for the field `site` if the text is not an address.
  */
 export function siteOrigins(address: string): string[] {
   const text = address.trim()
