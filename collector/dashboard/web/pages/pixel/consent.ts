@@ -8,4 +8,4 @@ export const consentOptions: Record<Settings['consent'], string> = {
   off: 'Off: no events are recorded',
 }
 
-export const consentCall = ' until your banner calls footfall("consent", "granted")'
+export const consentCall = ' until your banner calls footfall("consent", "granted"), on every page'

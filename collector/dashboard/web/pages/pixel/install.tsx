@@ -2,7 +2,7 @@ import type { Pixel } from '../../api.ts'
 import { Copyable } from '../../components/copyable.tsx'
 import { Section } from '../../components/page.tsx'
 import { TabPanel, Tabs } from '../../components/tabs.tsx'
-import { Link } from '../../router.tsx'
+import { currentPath, Link } from '../../router.tsx'
 import { useSession } from '../../session.ts'
 import { urlChoice } from '../../urlState.ts'
 import { consentCall, consentOptions } from './consent.ts'
@@ -42,7 +42,8 @@ export function Install({ pixel }: { pixel: Pixel }) {
       ))}
       <p class="hint">
         Consent: {consentOptions[pixel.settings.consent]}
-        {pixel.settings.consent !== 'granted' && consentCall}. See Privacy.
+        {pixel.settings.consent !== 'granted' && consentCall}.{' '}
+        <Link href={`${currentPath.value}?tab=privacy`}>Change it</Link>
       </p>
       <p class="hint">
         Page views, clicks, scrolling and more are recorded without further code. Read the events

@@ -41,7 +41,7 @@ export function BudgetDialog({
     >
       <Select
         name="of"
-        label="Of"
+        label="For"
         options={{
           [organization]: 'The whole organization',
           ...Object.fromEntries(projects.map(({ project_id, name }) => [project_id, name])),
