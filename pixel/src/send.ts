@@ -73,8 +73,8 @@ export const flush = async (): Promise<void> => {
     for (let chars = 0; queue[count] && (chars += (queue[count] as string).length) < bodyCharsMax; )
       count++
     batch = queue.splice(0, count || 1)
-    // Null: no consent.
-    const body = `{"pixel_id":"${config.pixelId}","cookie_id":${json(id || null)},"sent_at":${Date.now()},"events":[${batch}]}`
+    // Null: no consent. True: the page granted it, where the settings wait for it.
+    const body = `{"pixel_id":"${config.pixelId}","cookie_id":${json(id || null)}${level > config.consentLevel ? ',"consent":true' : ''},"sent_at":${Date.now()},"events":[${batch}]}`
     if (isLeaving) {
       // No answer will come. Where none is likely to arrive, the next page sends it again.
       refusedForMs =

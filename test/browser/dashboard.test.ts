@@ -212,7 +212,7 @@ describe('from the first sign-in to a key that reads its first event', () => {
         beaconOf(dashboard.service, [customEvent()], {
           pixel_id,
           cookie_id,
-          sent_at: Date.now(),
+          ...(cookie_id && { consent: true }),
         }),
       )
     expect((await send()).status).toBe(200)

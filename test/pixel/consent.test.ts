@@ -110,6 +110,9 @@ it('a word that is not "granted" is no consent', async () => {
   await pixel.page.evaluate(`footfall('consent'); footfall('consent', true)`)
   await pixel.settled()
   expect(lastBeacon()).toMatchObject({ consent: false })
+  await pixel.page.evaluate(`footfall('consent', 'granted')`)
+  await pixel.settled()
+  expect(lastBeacon()).toMatchObject({ consent: true, cookie_id: (await idCookie())?.value })
 })
 
 it('one id for all sub-domains of a site, in one cookie of the widest domain', async () => {

@@ -49,12 +49,15 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer | null> => {
   return Buffer.concat(chunks)
 }
 
-function understood({ cookie_id, events, ...rest }: Beacon, settings: PixelSettings): Understood {
+function understood(
+  { cookie_id, consent, events, ...rest }: Beacon,
+  settings: PixelSettings,
+): Understood {
   const meanings = meaningsOf(events, settings)
   const person = meanings.find(({ person }) => person)?.person
   return {
     ...rest,
-    consent: cookie_id !== null,
+    consent: cookie_id !== null && (consent ?? settings.consent === 'granted'),
     ...(cookie_id && { cookie_id }),
     ...(person && { hem: person.hem, hem_source: person.source }),
     events: eventsOf(meanings),

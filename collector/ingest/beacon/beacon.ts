@@ -72,24 +72,13 @@ export function parseBeacon(body: Buffer): Envelope {
     pixel_id: pixel_id.toLowerCase(),
     cookie_id: cookie_id ?? undefined,
     person,
-    consent: consentOf(cookie_id, consent, sent_at),
+    consent: cookie_id === null ? false : consent,
     events,
     exactEvents: exactEventsIn(text),
     client_ip,
     user_agent,
     sentAtMillis,
   }
-}
-
-/**
- * Returns what the sender says about consent; undefined leaves it to the settings of the pixel. The pixel knows the
- * choice of the visitor and sends an id only if it may keep one. Its id therefore is a consent, also where the
- * settings wait for one.
- */
-function consentOf(cookieId: unknown, consent: boolean | undefined, sentAt: unknown) {
-  if (cookieId === null) return false
-  const isOfPixel = typeof sentAt === 'number' && cookieId !== undefined
-  return consent ?? (isOfPixel ? true : undefined)
 }
 
 /** The pixel sends epoch milliseconds, other senders ISO 8601. */
