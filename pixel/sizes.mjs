@@ -66,7 +66,10 @@ export const history = [
       'scroll depth, copies, videos and fields are a chunk; globals that pages hide, slots, the Navigation API, limits of copied texts and of the queue',
     brotli: 3111,
   },
-  { change: 'a granted consent is said where the settings wait for it', brotli: 3136 },
+  {
+    change: 'the pixel says that a page granted consent, where the settings wait for it',
+    brotli: 3136,
+  },
 ]
 
 /**

@@ -1,4 +1,4 @@
-/** SQL of what a session has from its first event: its source and channel, and fields as they are in the event. */
+/** SQL of the fields that a session has from its first event: source and channel, and columns of the event. */
 import { type channels, direct, firstEventFields } from '../../events/query/sessionFields.ts'
 import { outsideReferrer } from '../../events/query/sessionSplit.ts'
 import {

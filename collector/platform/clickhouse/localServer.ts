@@ -51,8 +51,8 @@ writeFileSync(
 // ClickHouse cannot distinguish this session from an HTTP client with the user "default". So HTTP requires
 // our password.
 const authorization = `Basic ${Buffer.from(`footfall:${password}`).toString('base64')}`
-// A deletion rewrites each part of its table. With the default and two cores, four parts may wait for the two threads, and
-// the server looks for more only once a second: 60 parts took 10 s of waiting. The number of threads stays the same.
+// A deletion rewrites each part of its table. By default, two parts may wait for each of the threads, one for each core.
+// The server looks for more only once a second, so 60 parts took 10 s on two cores.
 const waitingByThread = 32
 writeFileSync(
   configFile,
