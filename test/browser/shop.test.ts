@@ -443,6 +443,37 @@ describe('the demo shop in Chromium, read back through the API', () => {
     expect(row.resolved).toBe(false)
     expect((await context.cookies()).map(({ name }) => name)).toEqual([])
   })
+
+  test('where the settings wait for consent, one that the page grants keeps the visitor', async () => {
+    const { api_key, api_secret, pixel_id } = service.demo
+    const script = async () => (await fetch(at(`/p/${pixel_id}.js`))).text()
+    const before = await script()
+    const changed = await fetch(at('/api/v1/pixel/update'), {
+      method: 'PUT',
+      headers: {
+        'x-api-key': api_key,
+        'x-api-secret': api_secret,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ pixel_id, settings: { consent: 'cookieless' } }),
+    })
+    expect(changed.status).toBe(200)
+    await waitFor('the script with the settings', async () => (await script()) !== before)
+    const openVisitor = () => browser.newContext({ viewport, userAgent: chrome })
+    const visit = async (visitor: BrowserContext, name: string) => {
+      const own = await visitor.newPage()
+      await own.goto(at('/demo/about'))
+      await own.waitForFunction('footfall.on')
+      await own.evaluate(`footfall('consent', 'granted'); footfall('track', '${name}')`)
+      return (await readEvent('custom', (data) => data.name === name)).row.cookie_id
+    }
+    const [one, other] = [await openVisitor(), await openVisitor()]
+    const first = await visit(one, 'granted_first')
+    expect(await visit(one, 'granted_later')).toBe(first)
+    // Without consent, all visitors of one address and browser have the same id of the day.
+    expect(await visit(other, 'granted_by_another')).not.toBe(first)
+    await Promise.all([one.close(), other.close()])
+  })
 })
 
 describe('the shop’s files', () => {
