@@ -1,5 +1,3 @@
-import { currentSearch } from '../router.tsx'
-
 const hourMs = 3_600_000
 /** Time limits of all steps in milliseconds, with their labels. */
 export const withins: Record<string, string> = {
@@ -24,17 +22,17 @@ export interface FunnelStep extends FunnelView {
   hasStopped: boolean
 }
 
-/** Reads the funnel of the page's address. Call it during rendering. */
-export function readFunnel(): FunnelView {
-  const params = new URLSearchParams(currentSearch.value)
+/** Reads the funnel of an address's query. */
+export function readFunnel(search: string): FunnelView {
+  const params = new URLSearchParams(search)
   const within = params.get('within') ?? ''
   return { steps: params.getAll('step'), within: within in withins ? within : withinDefault }
 }
 
-/** Reads the funnel step of the page's address; null without one. Call it during rendering. */
-export function readFunnelStep(): FunnelStep | null {
-  const params = new URLSearchParams(currentSearch.value)
-  const funnel = readFunnel()
+/** Reads the funnel step of an address's query; null without one. */
+export function readFunnelStep(search: string): FunnelStep | null {
+  const params = new URLSearchParams(search)
+  const funnel = readFunnel(search)
   const step = Number(params.get('at'))
   if (funnel.steps.length < 2 || !funnel.steps[step - 1]) return null
   return { ...funnel, step, hasStopped: params.get('outcome') === 'dropped' }

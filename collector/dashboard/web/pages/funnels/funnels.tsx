@@ -3,6 +3,7 @@ import { api, type SavedFunnel } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { lazyPage } from '../../lazyPage.tsx'
+import { currentSearch } from '../../router.tsx'
 import { changeParams } from '../../urlState.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { textOf } from '../../view/filterText.ts'
@@ -21,7 +22,7 @@ const stepsMax = 10
 /** Number of visitors that take steps in order; the address contains the steps. */
 export function Funnels({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
-  const { steps, within } = readFunnel()
+  const { steps, within } = readFunnel(currentSearch.value)
   const [isAdding, setAdding] = useState(false)
   const saved = useQuery(() =>
     api.listAnalyticsSavedFunnels({ project_id: projectId }).then(({ funnels }) => funnels),

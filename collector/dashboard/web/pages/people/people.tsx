@@ -7,6 +7,7 @@ import { TabPanel, Tabs } from '../../components/tabs.tsx'
 import { percent } from '../../format.ts'
 import { lazyPage } from '../../lazyPage.tsx'
 import { projectRole } from '../../projectRole.ts'
+import { currentSearch } from '../../router.tsx'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { urlChoice, urlValue } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
@@ -45,7 +46,7 @@ export function People({ projectId }: { projectId: string }) {
   const role = useQuery(() => projectRole(projectId))
   const mayLook = isOrganizationAdmin(session) || role.value === 'admin'
   const key = JSON.stringify(view)
-  const funnel = readFunnelStep()
+  const funnel = readFunnelStep(currentSearch.value)
   const cannotFilter =
     tab !== 'browsers' && tab !== 'identity' && view.filters.some(isAboutSessions)
   return (
