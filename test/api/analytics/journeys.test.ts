@@ -164,6 +164,32 @@ describe('funnels', () => {
     )
   })
 
+  test('count a step at the end of the time, and none a millisecond later', async () => {
+    const project_id = randomUUID()
+    const ofVisitor = { project_id, cookie_id: randomUUID(), page_path: '/' }
+    const withinMs = 60 * minuteMs
+    await events.insertHits([
+      eventOf(start, 0, { ...ofVisitor, event_type: 'page_view' }),
+      eventOf(start + withinMs, 0, { ...ofVisitor, event_type: 'click' }),
+    ])
+    // Both events meet the second of these.
+    for (const second of ['event_type:eq:click', 'page_path:eq:/'])
+      for (const within_ms of [withinMs, withinMs - 1]) {
+        const { steps } = await answerOf<{ steps: { visitors: number }[] }>({
+          method: 'POST',
+          url: '/api/v1/analytics/funnel',
+          payload: {
+            project_id,
+            start_ms: start,
+            end_ms: midnight,
+            steps: ['event_type:eq:page_view', second],
+            within_ms,
+          },
+        })
+        expect(steps.map(({ visitors }) => visitors)).toEqual([1, within_ms === withinMs ? 1 : 0])
+      }
+  })
+
   test('of steps that match the same events need little memory, however many a visitor has', async () => {
     const project_id = randomUUID()
     const cookie_id = randomUUID()
