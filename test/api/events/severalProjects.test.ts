@@ -37,6 +37,16 @@ async function allRows(query: Record<string, string>): Promise<unknown[]> {
   return ids
 }
 
+// First, because estimates of other tests would widen that of the first page.
+test('a page that the estimated span fills to the last row is followed by the next', async () => {
+  const window = { start_ms: String(startMs), end_ms: String(now) }
+  const ofLimit = async (limit: number) =>
+    (await events.page({ limit: `${limit}`, ...window })).meta
+  // The first 40 events are within a second, and the next is an hour away.
+  expect(await ofLimit(39)).toMatchObject({ records: 39, has_more: true })
+  expect(await ofLimit(40)).toMatchObject({ records: 40, has_more: true })
+})
+
 test.each(['40', '90', '10000'])(
   'pages of %s events have each of several projects once',
   async (limit) => {
