@@ -166,8 +166,8 @@ test('of one beacon, the events of an ignored host or path alone are ignored, wi
   const receipt = await send(events, visitor, { cookie_id: randomUUID() })
   expect(receipt).toMatchObject({ accepted: 2, rejected: [{ index: 3 }], ignored: 5 })
   expect(receipt.ignored_by!.sort()).toEqual(['ignored_hosts', 'ignored_paths'])
-  // The page of a hem without events is named by the headers of the request.
-  const byHeader = anybody()
+  // The page of a hem without events is named by the headers of the request; an origin has no path.
+  const [byHeader, byPath] = [anybody(), anybody()]
   expect(
     await send([], { ...visitor, origin: 'https://staging.example' }, { hem: byHeader }),
   ).toMatchObject({
@@ -175,9 +175,13 @@ test('of one beacon, the events of an ignored host or path alone are ignored, wi
     ignored: 0,
     ignored_by: ['ignored_hosts'],
   })
+  const page = { origin: 'https://shop.example', referer: 'https://shop.example/preview/2' }
+  expect(await send([], { ...visitor, ...page }, { hem: byPath })).toMatchObject({
+    ignored_by: ['ignored_paths'],
+  })
   expect(await storedAfter(pixel_id, send)).toEqual([good.event_id])
   await waitFor('the link', async () => (await linksOf([kept])).length === 1)
-  expect(await linksOf([ignored, byHeader])).toEqual([])
+  expect(await linksOf([ignored, byHeader, byPath])).toEqual([])
 })
 
 test('GET /e.gif answers with the pixel and stores nothing', async () => {
