@@ -97,6 +97,10 @@ describe('a person who opts out of one organization', () => {
     await it.done(it.key, `POST ${path}`, { hem })
     await takes(it.demo.pixel_id, cookie, 0)
     await it.shown(it.key, cookie, [null])
+    // A browser of theirs is on the list through them, and leaves it with them alone.
+    await removeOptOut(it.postgres, it.demo.organization_id, { cookieId: cookie })
+    const listed = 'SELECT FROM opt_outs WHERE cookie_id = $1 AND removed_at IS NULL'
+    expect((await it.postgres.query(listed, [cookie])).rowCount).toBe(1)
     await it.done(it.key, `DELETE ${path}`, { hem })
     await it.shown(it.key, cookie, [hem])
     await takes(it.demo.pixel_id, cookie, 1)
