@@ -139,4 +139,8 @@ test('an event on the day before a leaf’s days counts for longer leaves of the
     it.membersOf(await it.build(await it.create({ entity: 'people', ...definition }), now))
   expect(await membersOf({ include: atEdge(3) })).toEqual([hemNumbered(1)])
   expect(await membersOf({ include: atEdge(3), exclude: atEdge(2) })).toEqual([hemNumbered(1)])
+  // No day of these leaves is counted yet, and the shorter one comes last.
+  await it.insert([eventOf(now, 3 * dayMs, { cookie_id: cookies[0], page_path: '/brink' })])
+  const atBrink = (within_days: number) => event({ within_days, filter: 'page_path:eq:/brink' })
+  expect(await membersOf({ include: atBrink(3), exclude: atBrink(2) })).toEqual([hemNumbered(1)])
 })

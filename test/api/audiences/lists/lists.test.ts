@@ -490,9 +490,14 @@ describe('a list', () => {
     const { body } = await newList(items)
     await imported({ status: 202, body })
     const path = `${lists}/${body.list.id}`
-    expect(await send('DELETE', `${path}/items`, { items: items.slice(1) })).toMatchObject({
+    const removed = await send('DELETE', `${path}/items`, { items: [...items.slice(1), 'wrong'] })
+    expect(removed).toMatchObject({
       status: 200,
-      body: { removed: 1_999, not_found: 0, rejected: [] },
+      body: {
+        removed: 1_999,
+        not_found: 0,
+        rejected: [{ line: 2_000, index: 1_999, reason: 'not_an_email' }],
+      },
     })
     expect((await ask(path)).body.list.count).toBe(1)
   })
