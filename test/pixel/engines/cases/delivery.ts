@@ -56,7 +56,8 @@ export const delivery: Case[] = [
     async run(stage) {
       stage.put('/page')
       stage.put('/next')
-      stage.receiver.state.statuses = Array(100).fill(503)
+      // Too many requests, and no service: both ask the sender to repeat.
+      stage.receiver.state.statuses = Array.from({ length: 100 }, (_, n) => (n % 2 ? 503 : 429))
       await stage.visit()
       for (let n = 0; n < 10; n++) await stage.tab.evaluate(`footfall('track', 'away${n}')`)
       // A refusal that its page never heard of is nobody's.
