@@ -186,24 +186,37 @@ export const recordTests = (open: () => Exports) =>
       await open().get('DELETE', `exports/${body.export.id}`)
     })
 
-    test('an export with a schedule is run by itself', async () => {
+    test('an export with a schedule is run by itself, also when an earlier run was just retried', async () => {
       const made = await create({ output_format: 'hem', schedule: 'hourly' })
-      await open().postgres.query("SELECT pg_notify('footfall_jobs', 'exports.runs')")
       const exportId = made.body.export.id
       let runId = ''
-      await expect
-        .poll(
-          async () => {
-            runId = (await open().get('GET', `exports/${exportId}/runs`)).runs[0]?.run_id ?? ''
-            return runId
-          },
-          { timeout: 50_000 },
-        )
-        .not.toBe('')
-      expect(await open().ended({ exportId, runId })).toMatchObject({
-        status: 'completed',
-        records_exported: 1,
-      })
+      const runAfter = async (last: string) => {
+        await open().postgres.query("SELECT pg_notify('footfall_jobs', 'exports.runs')")
+        await expect
+          .poll(
+            async () => {
+              runId = (await open().get('GET', `exports/${exportId}/runs`)).runs[0]?.run_id ?? ''
+              return runId
+            },
+            { timeout: 50_000 },
+          )
+          .not.toBe(last)
+        expect(await open().ended({ exportId, runId })).toMatchObject({
+          status: 'completed',
+          records_exported: 1,
+        })
+      }
+      await runAfter('')
+      const { run: retry } = await open().get('POST', `exports/${exportId}/runs`)
+      await open().ended({ exportId, runId: retry.run_id })
+      // As if the first run were an hour old, and the second one its retry.
+      await open().postgres.query(
+        `UPDATE export_runs SET retry_of = CASE WHEN run_id = $2 THEN $1::uuid END,
+           requested_at = requested_at - CASE WHEN run_id = $1 THEN interval '61 minutes' ELSE '0' END
+         WHERE run_id IN ($1, $2)`,
+        [runId, retry.run_id],
+      )
+      await runAfter(retry.run_id)
       await open().get('PATCH', `exports/${exportId}`, { schedule: 'manual' })
     })
 
