@@ -238,18 +238,20 @@ async function runJob(clickhouseUrl: string, buildId: string, isLastTry: boolean
   }
 }
 
-test('audiences are refreshed when an hour or a day has begun, once', async () => {
+test('audiences are refreshed when an hour or a day has begun, once, also after a failed build', async () => {
   const ids = {
     hourly: await create({ refresh: 'hourly' }),
     daily: await create({ refresh: 'daily' }),
+    failed: await create({ refresh: 'daily' }),
   }
   const manual = await create()
   for (const id of [...Object.values(ids), manual]) await completed(id)
   const builds = async (id: string) =>
     (await postgres.query('SELECT FROM audience_builds WHERE audience_id = $1', [id])).rowCount
   await postgres.query(
-    `UPDATE audience_builds SET requested_at = requested_at - interval '25 hours' WHERE audience_id = ANY($1)`,
-    [[...Object.values(ids), manual]],
+    `UPDATE audience_builds SET requested_at = requested_at - interval '25 hours',
+       status = CASE WHEN audience_id = $2 THEN 'failed' ELSE status END WHERE audience_id = ANY($1)`,
+    [[...Object.values(ids), manual], ids.failed],
   )
   await requestDueBuilds(postgres)
   await requestDueBuilds(postgres)
