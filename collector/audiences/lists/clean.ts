@@ -5,7 +5,7 @@ import type { ListJobsDeps } from './jobsDeps.ts'
 import type { Kind } from './kinds.ts'
 import { countMembers, deleteImportRows, dropRows, readStoredLists } from './listRows.ts'
 
-/** Retention of failed imports in days, after which their rows are deleted. */
+/** For how many days failed imports are looked at. Afterwards their rows are gone. */
 const failedDays = 2
 
 /** Deletes rows of deleted lists and of failed imports, and updates counts. */
