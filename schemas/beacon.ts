@@ -15,10 +15,7 @@ export interface Beacon {
   hem_source?: 'identify' | 'form'
   /** HMAC-SHA256 of the hem, hex, which the site's server made with the pixel's identify secret. */
   hem_signature?: string
-  /**
-   * False: set no cookie, keep no id. Absent: the pixel has consent if it sends an id; of other senders the settings
-   * decide.
-   */
+  /** False: set no cookie, keep no id. Absent: granted, unless the pixel's settings wait for consent. */
   consent?: boolean
   /** The visitor's, where a back end sends with a key of the pixel's project; without one they are not read. */
   client_ip?: string

@@ -5,7 +5,7 @@ import type { ListJobsDeps } from './jobsDeps.ts'
 import type { Kind } from './kinds.ts'
 import { countMembers, deleteImportRows, dropRows, readStoredLists } from './listRows.ts'
 
-/** Days after the failure of an import in which rows of it that are found are deleted. */
+/** Rows of imports that failed within the last days are deleted. */
 const failedDays = 2
 
 /** Deletes rows of deleted lists and of failed imports, and updates counts. */

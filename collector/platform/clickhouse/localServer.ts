@@ -51,14 +51,14 @@ writeFileSync(
 // ClickHouse cannot distinguish this session from an HTTP client with the user "default". So HTTP requires
 // our password.
 const authorization = `Basic ${Buffer.from(`footfall:${password}`).toString('base64')}`
-// A deletion rewrites each part of its table. By default, two parts may wait for each of the threads, one for each core.
-// The server looks for more only once a second, so 60 parts took 10 s on two cores.
-const waitingByThread = 32
+// A deletion rewrites each part of its table. By default, a server with two cores accepts four parts at a time. It looks
+// for more only once a second, so 60 parts took 10 s. The number of threads does not depend on this.
+const partsByThread = 32
 writeFileSync(
   configFile,
   `<clickhouse>
   <users_config>${usersFile}</users_config>
-  <background_merges_mutations_concurrency_ratio>${waitingByThread}</background_merges_mutations_concurrency_ratio>
+  <background_merges_mutations_concurrency_ratio>${partsByThread}</background_merges_mutations_concurrency_ratio>
   ${serverXml}
   ${member ? `<remote_servers>${member.remoteServers}</remote_servers>` : ''}
   <http_handlers>
