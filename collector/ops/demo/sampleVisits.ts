@@ -5,6 +5,7 @@ import type { Log } from '../../platform/log.ts'
 import { eventRows, insertDays, type Owner } from '../sandbox/sampleDatabase.ts'
 import { planDay } from '../sandbox/sampleTraffic.ts'
 import type { Demo } from './demo.ts'
+import { planPassersBy } from './passersBy.ts'
 import { planVitals } from './sampleVitals.ts'
 
 /** How many days the demo covers, today included: the default period and the previous one. */
@@ -26,7 +27,9 @@ const ownerOf = (demo: Demo) => ({
 /** Returns the rows of a UTC day: the visits, then the measurements of the pages. */
 function demoRows(midnight: Date, owner: Owner): string[] {
   const dayNumber = Math.floor(midnight.getTime() / dayMs)
-  const visits = planDay(dayNumber)
+  const visits = [...planDay(dayNumber), ...planPassersBy(dayNumber)].sort(
+    (a, b) => a.event.sentMillis - b.event.sentMillis,
+  )
   return [
     ...eventRows(visits, owner, dayNumber * 10_000),
     ...eventRows(planVitals(dayNumber, visits), owner, dayNumber * 10_000 + 5_000),
@@ -75,8 +78,7 @@ export async function addSampleVisits(
         return ts_millis >= firstMs && ts_millis < endMs
       })
       .map(arrived)
-  const busy = midnights.filter((midnight) => rowsOf(midnight).length > 0)
-  await insertDays(clickhouse, busy, rowsOf, `demo-${owner.projectId}-${firstMs}-${endMs}`)
+  await insertDays(clickhouse, midnights, rowsOf, `demo-${owner.projectId}-${firstMs}-${endMs}`)
 }
 
 /** Adds the visits of each minute while the service runs. The returned function stops it. */

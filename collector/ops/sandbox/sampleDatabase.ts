@@ -171,7 +171,8 @@ function byHour(rows: readonly string[]): Map<number, string[]> {
 }
 
 /**
- * Stores the events of these days, ascending, one block for each month: a partition is complete or absent.
+ * Stores the events of these days, ascending, one block for each month: a partition is complete or absent. Days without
+ * rows are ignored.
  */
 export async function insertDays(
   clickhouse: ClickHouse,
@@ -185,8 +186,9 @@ export async function insertDays(
     months.set(month, [...(months.get(month) ?? []), midnight])
   }
   for (const days of months.values()) {
+    const rows = days.flatMap(rowsOf)
     const token = `${name}-${nameOf(days[0]!)}-${nameOf(days.at(-1)!)}`
-    await insertSample(clickhouse, 'events', days.flatMap(rowsOf), token)
+    if (rows.length > 0) await insertSample(clickhouse, 'events', rows, token)
   }
 }
 

@@ -21,10 +21,10 @@ const eventsByWeekday = [340, 320, 280, 270, 280, 300, 330]
 const hourWeights = [1, 1, 0, 0, 0, 1, 2, 4, 6, 7, 7, 8, 9, 8, 7, 7, 7, 8, 9, 11, 12, 10, 6, 3]
 const botShare = 0.12
 
-const site = 'https://kiln-lane.example'
-const products = ['mug', 'bowl', 'jug', 'teapot', 'vase', 'plate']
+export const site = 'https://kiln-lane.example'
+export const products = ['mug', 'bowl', 'jug', 'teapot', 'vase', 'plate']
 const searches = ['mug', 'teapot', 'blue', 'vase', 'gift', 'soup bowl', 'plate set']
-const entrances = [
+export const entrances = [
   null,
   null,
   'https://www.google.com/',
@@ -46,11 +46,11 @@ interface Page {
   title: string
 }
 
-const home: Page = { path: '/', title: 'Kiln Lane: stoneware for every day' }
-const catalogue: Page = { path: '/catalogue', title: 'All pots · Kiln Lane' }
-const about: Page = { path: '/about', title: 'About · Kiln Lane' }
+export const home: Page = { path: '/', title: 'Kiln Lane: stoneware for every day' }
+export const catalogue: Page = { path: '/catalogue', title: 'All pots · Kiln Lane' }
+export const about: Page = { path: '/about', title: 'About · Kiln Lane' }
 const checkout: Page = { path: '/checkout', title: 'Basket · Kiln Lane' }
-const product = (item: string): Page => ({
+export const product = (item: string): Page => ({
   path: `/product?item=${item}`,
   title: `${item} · Kiln Lane`,
 })

@@ -103,33 +103,42 @@ const clientIp = (random: Random) =>
 export const sampleVisitors: readonly SampleVisitor[] = makeVisitors(seededRandom(visitorsSeed))
 
 function makeVisitors(random: Random): SampleVisitor[] {
-  return Array.from({ length: people + bots }, (_, index) => {
-    const isBot = index >= people
-    const hasPhone = !isBot && random.chance(0.45)
-    const screen = hasPhone
-      ? random.pick([
-          { height: 844, width: 390 },
-          { height: 915, width: 412 },
-        ])
-      : random.pick([
-          { height: 1080, width: 1920 },
-          { height: 900, width: 1440 },
-          { height: 864, width: 1536 },
-        ])
-    const { country, language } = isBot ? { country: 'US', language: null } : random.pick(places)
-    const of = isBot ? [] : cities[country]!
-    const [region, city] = of[index % of.length] ?? [null, null]
-    return {
-      cookieId: random.uuid(),
-      userAgent: random.pick(isBot ? crawlers : hasPhone ? phones : desktops),
-      clientIp: clientIp(random),
-      location: { country, region, city },
-      language,
-      person: !isBot && random.chance(0.3) ? index : null,
-      isBot,
-      screen,
-      viewport: { height: screen.height - (hasPhone ? 140 : 130), width: screen.width },
-      latencyMs: random.integer(320, 900),
-    }
-  })
+  return Array.from({ length: people + bots }, (_, index) => makeVisitor(random, index))
 }
+
+/** Makes the visitor with this index; from `people` on it is a bot. */
+function makeVisitor(random: Random, index: number): SampleVisitor {
+  const isBot = index >= people
+  const hasPhone = !isBot && random.chance(0.45)
+  const screen = hasPhone
+    ? random.pick([
+        { height: 844, width: 390 },
+        { height: 915, width: 412 },
+      ])
+    : random.pick([
+        { height: 1080, width: 1920 },
+        { height: 900, width: 1440 },
+        { height: 864, width: 1536 },
+      ])
+  const { country, language } = isBot ? { country: 'US', language: null } : random.pick(places)
+  const of = isBot ? [] : cities[country]!
+  const [region, city] = of[index % of.length] ?? [null, null]
+  return {
+    cookieId: random.uuid(),
+    userAgent: random.pick(isBot ? crawlers : hasPhone ? phones : desktops),
+    clientIp: clientIp(random),
+    location: { country, region, city },
+    language,
+    person: !isBot && random.chance(0.3) ? index : null,
+    isBot,
+    screen,
+    viewport: { height: screen.height - (hasPhone ? 140 : 130), width: screen.width },
+    latencyMs: random.integer(320, 900),
+  }
+}
+
+/** Makes a person whom the identity graph does not know. */
+export const makeStranger = (random: Random): SampleVisitor => ({
+  ...makeVisitor(random, random.integer(0, people - 1)),
+  person: null,
+})
