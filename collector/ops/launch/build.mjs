@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, stop } from 'esbuild'
+import { build } from 'esbuild'
 import { buildPixel } from '../../../pixel/build.mjs'
 import { buildDashboard } from '../../dashboard/build.mjs'
 import { builtAt, newDraft, publish } from './builds.mjs'
@@ -96,8 +96,6 @@ export async function buildAll({ writesOperations = false } = {}) {
   execFileSync(process.execPath, [generator, described, ...options], { stdio: 'inherit' })
   await copyFile(at('collector/api/client/client.d.ts'), join(draft, 'client/index.d.ts'))
   await copyFile(at('collector/api/client/api.d.ts'), join(draft, 'client/api.d.ts'))
-  // Otherwise esbuild's helper process would run as long as this process, which may become the service.
-  stop()
   publish(draft)
 }
 

@@ -12,8 +12,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 export async function prepare() {
   await install()
-  const { buildAll } = await import('./build.mjs')
-  await buildAll()
+  // In a process of its own: bundlers keep 200 MB of memory, and this process may become the service.
+  await run(process.execPath, ['collector/ops/launch/build.mjs'], { cwd: root })
 }
 
 /** Installs missing packages, and continues on the Node that runs the service. */
