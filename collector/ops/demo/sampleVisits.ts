@@ -3,7 +3,7 @@ import { dayMs } from '../../events/query/window/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Log } from '../../platform/log.ts'
 import { eventRows, insertDays, type Owner } from '../sandbox/sampleDatabase.ts'
-import { planDay } from '../sandbox/sampleTraffic.ts'
+import { planDay, type SampleEvent } from '../sandbox/sampleTraffic.ts'
 import type { Demo } from './demo.ts'
 import { planPassersBy } from './passersBy.ts'
 import { planVitals } from './sampleVitals.ts'
@@ -24,15 +24,20 @@ const ownerOf = (demo: Demo) => ({
   pixelId: samplePixelId(demo),
 })
 
-/** Returns the rows of a UTC day: the visits, then the measurements of the pages. */
-function demoRows(midnight: Date, owner: Owner): string[] {
+/** Returns the rows of a UTC day that happen in these milliseconds: the visits, then the measurements of the pages. */
+function demoRows(midnight: Date, owner: Owner, fromMs = -Infinity, endMs = Infinity): string[] {
   const dayNumber = Math.floor(midnight.getTime() / dayMs)
   const visits = [...planDay(dayNumber), ...planPassersBy(dayNumber)].sort(
     (a, b) => a.event.sentMillis - b.event.sentMillis,
   )
+  const rowsOf = (events: readonly SampleEvent[], firstSeq: number) =>
+    eventRows(events, owner, firstSeq).filter((_row, index) => {
+      const { sentMillis } = events[index]!.event
+      return sentMillis >= fromMs && sentMillis < endMs
+    })
   return [
-    ...eventRows(visits, owner, dayNumber * 10_000),
-    ...eventRows(planVitals(dayNumber, visits), owner, dayNumber * 10_000 + 5_000),
+    ...rowsOf(visits, dayNumber * 10_000),
+    ...rowsOf(planVitals(dayNumber, visits), dayNumber * 10_000 + 5_000),
   ]
 }
 
@@ -71,13 +76,7 @@ export async function addSampleVisits(
           /"received_at":"[^"]*"/,
           `"received_at":"${new Date(endMs + receivedAheadMs).toISOString()}"`,
         )
-  const rowsOf = (midnight: Date) =>
-    demoRows(midnight, owner)
-      .filter((row) => {
-        const { ts_millis } = JSON.parse(row) as { ts_millis: number }
-        return ts_millis >= firstMs && ts_millis < endMs
-      })
-      .map(arrived)
+  const rowsOf = (midnight: Date) => demoRows(midnight, owner, firstMs, endMs).map(arrived)
   await insertDays(clickhouse, midnights, rowsOf, `demo-${owner.projectId}-${firstMs}-${endMs}`)
 }
 

@@ -186,9 +186,16 @@ export async function insertDays(
     months.set(month, [...(months.get(month) ?? []), midnight])
   }
   for (const days of months.values()) {
-    const rows = days.flatMap(rowsOf)
     const token = `${name}-${nameOf(days[0]!)}-${nameOf(days.at(-1)!)}`
-    if (rows.length > 0) await insertSample(clickhouse, 'events', rows, token)
+    await insertStream(clickhouse, 'events', textOf(days, rowsOf), token)
+  }
+}
+
+/** The rows of one day at a time: those of a month would take hundreds of megabytes of memory. */
+function* textOf(days: readonly Date[], rowsOf: (midnight: Date) => readonly string[]) {
+  for (const day of days) {
+    const rows = rowsOf(day)
+    if (rows.length > 0) yield `${rows.join('\n')}\n`
   }
 }
 
@@ -216,9 +223,11 @@ export const insertSample = (
   table: string,
   rows: readonly string[],
   token: string,
-) =>
-  clickhouse.insertLines(
-    table,
-    Readable.from([`${rows.join('\n')}\n`], { objectMode: false }),
-    token,
-  )
+) => insertStream(clickhouse, table, [`${rows.join('\n')}\n`], token)
+
+const insertStream = (
+  clickhouse: ClickHouse,
+  table: string,
+  texts: Iterable<string>,
+  token: string,
+) => clickhouse.insertLines(table, Readable.from(texts, { objectMode: false }), token)
