@@ -29,6 +29,18 @@ describe('from the first sign-in to a key that reads its first event', () => {
   })
   afterAll(() => site?.close())
 
+  /** Sends an event to the pixel whose page is open, from a page of this origin. */
+  const sendFrom = (origin: string) =>
+    postBeacon(
+      dashboard.service.url,
+      {
+        pixel_id: page.url().split('/').at(-1)!,
+        sent_at: new Date().toISOString(),
+        events: [customEvent()],
+      },
+      { origin },
+    )
+
   test('a wrong password is said so, and the right one to the overview of the only project', async () => {
     await page.goto(at('/'))
     await page.getByLabel('E-mail', { exact: true }).fill(dashboard.service.demo.admin_email)
@@ -87,6 +99,13 @@ describe('from the first sign-in to a key that reads its first event', () => {
     expect(await page.locator('.activity.waiting').count()).toBe(1)
   })
 
+  test('beacons that are refused before any event turn the light red, with the reason', async () => {
+    expect((await sendFrom('https://elsewhere.example')).status).toBe(403)
+    await page.getByText('Events are refused: origin not allowed').waitFor()
+    await expect.poll(() => page.locator('.activity.refused').count()).toBe(1)
+    expect(await violations(page)).toEqual([])
+  })
+
   test('the pasted snippet sends, and the light turns on by itself', async () => {
     await button(page, 'Copy the snippet').click()
     snippet = await copied(page)
@@ -113,20 +132,21 @@ describe('from the first sign-in to a key that reads its first event', () => {
     expect(await violations(page)).toEqual([])
   })
 
-  test('a beacon that is refused turns the light to say so and why, until events come in again', async () => {
-    const pixelId = page.url().split('/').at(-1)!
-    const beacon = () => ({
-      pixel_id: pixelId,
-      sent_at: new Date().toISOString(),
-      events: [customEvent()],
-    })
-    const send = (origin: string) => postBeacon(dashboard.service.url, beacon(), { origin })
-    expect((await send('https://elsewhere.example')).status).toBe(403)
-    await page.getByText('Events are refused: origin not allowed').waitFor()
-    await expect.poll(() => page.locator('.activity.refused').count()).toBe(1)
-    expect(await violations(page)).toEqual([])
-    expect((await send(siteUrl)).status).toBe(200)
+  test('a beacon of a foreign site is a notice that names it, and no fault of a pixel that works', async () => {
+    expect((await sendFrom('https://copy.example')).status).toBe(403)
+    const notice = page.locator('.notice', { hasText: 'A beacon of another site was refused' })
+    await notice.getByText('https://copy.example').waitFor()
     await page.getByText('Working: events arrive').waitFor()
+    expect(await page.locator('.activity.lit').count()).toBe(1)
+    expect(await violations(page)).toEqual([])
+    expect((await sendFrom(siteUrl)).status).toBe(200)
+    // The list of projects says the same.
+    const pixelUrl = page.url()
+    await page.goto(at(`/${dashboard.service.demo.organization_id}/projects`))
+    const project = page.locator('.rows li', { hasText: 'Example shop' })
+    await project.locator('.glance.lit', { hasText: 'Events arrive' }).waitFor()
+    await page.goto(pixelUrl)
+    await heading(page, 'Example pixel').waitFor()
   })
 
   test('a key of the project is shown once with its secret, and reads that event', async () => {

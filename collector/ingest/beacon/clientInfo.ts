@@ -71,7 +71,7 @@ export function requireAllowedOrigin({ allowedOrigins }: Pixel, request: BeaconR
     throw new ApiError(
       403,
       'origin not allowed',
-      `This pixel does not accept events from ${origin ?? 'an unknown origin'}. Add the origin to its allowed origins.`,
+      `This pixel does not accept events from ${origin ?? 'an unknown origin'}. If the site is yours, add the origin to the allowed origins of the pixel.`,
     )
   }
 }

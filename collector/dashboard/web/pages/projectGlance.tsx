@@ -12,11 +12,11 @@ const lights = {
   waiting: 'No events yet',
 }
 
-/** Refused: the latest beacon was refused. */
+/** Refused: no event came for a day, and the latest beacon was refused. */
 function lightOf({ last_event_at, last_refusal_at }: ProjectActivity): keyof typeof lights {
+  if (last_event_at && Date.now() - Date.parse(last_event_at) <= silentAfterMs) return 'lit'
   if (last_refusal_at && last_refusal_at > (last_event_at ?? '')) return 'refused'
-  if (!last_event_at) return 'waiting'
-  return Date.now() - Date.parse(last_event_at) > silentAfterMs ? 'silent' : 'lit'
+  return last_event_at ? 'silent' : 'waiting'
 }
 
 /**

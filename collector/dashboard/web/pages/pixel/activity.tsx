@@ -11,6 +11,7 @@ import { faultText } from '../../view/faultText.ts'
 const NextStep = lazyPage(() => import('./nextStep.tsx').then(({ NextStep }) => NextStep))
 
 const pollMs = 1_500
+const dayMs = 86_400_000
 
 /**
  * "Is it working?": loads the pixel's activity while the page is visible, and lights up at the first event.
@@ -58,6 +59,7 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
       </div>
       {activity && <Consent pixel={pixel} activity={activity} />}
       {activity && activity.rejected_last_24h > 0 && <Rejections activity={activity} />}
+      {state === 'lit' && activity?.last_refusal && <ForeignBeacon {...activity.last_refusal} />}
       {activity?.last_ignored && <LastIgnored pixel={pixel} {...activity.last_ignored} />}
     </Section>
   )
@@ -97,6 +99,18 @@ function Rejections({ activity: { rejected_last_24h, last_rejection } }: { activ
   )
 }
 
+/** A working pixel refused a beacon: somebody copied its snippet, or a site is missing in its settings. */
+function ForeignBeacon({ at, error, message }: NonNullable<Activity['last_refusal']>) {
+  if (error !== 'origin not allowed' || Date.now() - Date.parse(at) > dayMs) return null
+  return (
+    <div class="notice">
+      <p>
+        <strong>A beacon of another site was refused</strong> <RelativeTime at={at} />. {message}
+      </p>
+    </div>
+  )
+}
+
 function LastIgnored({
   pixel,
   at,
@@ -126,17 +140,20 @@ const states = {
 const isUnreadable = ({ error }: NonNullable<Activity['last_refusal']>) => error === 'malformed'
 
 /**
- * Refused: the latest beacon was refused. Unreadable requests do not count, because anybody can send one.
+ * Refused: the latest beacon was refused, and no event came for a day. Otherwise one beacon of a foreign site turns a
+ * pixel red that works. Unreadable requests do not count, because anybody can send one.
  * Ignored: no event was stored, and the project has ignored some.
  */
 const stateOf = ({
   first_event_at,
   last_event_at,
+  events_last_24h,
   last_refusal,
   last_ignored,
 }: Activity): keyof typeof states => {
-  const isFromSite = last_refusal && !isUnreadable(last_refusal)
-  if (isFromSite && last_refusal.at > (last_event_at ?? '')) return 'refused'
+  if (events_last_24h > 0) return 'lit'
+  const isReadable = last_refusal && !isUnreadable(last_refusal)
+  if (isReadable && last_refusal.at > (last_event_at ?? '')) return 'refused'
   if (first_event_at) return 'lit'
   return last_ignored ? 'ignored' : 'waiting'
 }
