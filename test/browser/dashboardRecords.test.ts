@@ -320,8 +320,24 @@ test('requests are listed with their charges, filtered in the address, and lead 
     .waitFor()
   await check('request')
   await button(page, 'Replay it').click()
-  await dialog.getByText(/ms, 3 records charged\.$/).waitFor()
+  await dialog.getByText(/ms, 3 records charged: \$0\.00\.$/).waitFor()
   await page.keyboard.press('Escape')
+  // Identities have a price: the explorer shows what this one request cost.
+  await show(
+    at(
+      `/${organization_id}/developers/explorer?operation=listEventsWithHem&project_id=${project_id}&limit=200&start_ms=0`,
+    ),
+    'API explorer',
+  )
+  const billed = page.waitForResponse((response) => response.url().includes('/resolution_hem'))
+  await button(page, 'Send, billed').click()
+  const request_id = (await billed).headers()['x-footfall-request-id']!
+  const charge = await ask(service, `/api/v1/requests?charged=true&request_id=${request_id}`)
+  const { records, amount_micros } = (await charge.json()).requests[0]
+  expect(amount_micros).toBeGreaterThan(10_000)
+  const dollars = (amount_micros / 1e6).toFixed(2)
+  await page.getByText(`ms, ${records} records charged: $${dollars}.`).waitFor()
+  await check('explorer')
 })
 
 test('people: the match rate is free, profiles are charged, and the identity page explains each link', async () => {

@@ -1,4 +1,5 @@
-import { records } from '../../components/amounts.ts'
+import { api } from '../../api.ts'
+import { money, records } from '../../components/amounts.ts'
 import { JsonTree, parsedJson } from '../../components/jsonTree.tsx'
 import { counted } from '../../format.ts'
 
@@ -7,6 +8,8 @@ export interface Answered {
   status: number
   latencyMs: number
   charged: number
+  /** The price of the charged records in micros; null if it could not be read. */
+  amountMicros: number | null
   text: string
 }
 
@@ -30,17 +33,28 @@ export async function askAgain(
     },
   })
   const text = await answer.text()
+  const latencyMs = Math.round(performance.now() - startedAt)
+  const charged = Number(answer.headers.get('x-footfall-charged') ?? 0)
+  const requestId = answer.headers.get('x-footfall-request-id')
   return {
     status: answer.status,
     text,
-    latencyMs: Math.round(performance.now() - startedAt),
-    charged: Number(answer.headers.get('x-footfall-charged') ?? 0),
+    latencyMs,
+    charged,
+    amountMicros: charged > 0 && requestId !== null ? await amountOf(requestId) : null,
   }
 }
 
+/** Reads what a request cost, from the ledger. The response is there without it. */
+const amountOf = (request_id: string): Promise<number | null> =>
+  api.listRequests({ request_id, charged: true }).then(
+    ({ requests: [request] }) => request?.amount_micros ?? null,
+    () => null,
+  )
+
 /** Shows the status and body of a response. */
 export function AnswerShown({
-  answered: { status, latencyMs, charged, text },
+  answered: { status, latencyMs, charged, amountMicros, text },
 }: {
   answered: Answered
 }) {
@@ -48,7 +62,8 @@ export function AnswerShown({
     <div class="answer">
       <p role="status">
         <span class={`badge ${status < 400 ? '' : 'bad'}`}>{status}</span> in {records(latencyMs)}{' '}
-        ms, {counted(charged, 'record')} charged.
+        ms, {counted(charged, 'record')} charged
+        {amountMicros !== null && `: ${money(amountMicros)}`}.
       </p>
       {text.length > charactersMax ? (
         <pre>
