@@ -134,6 +134,51 @@ test('an invited member chooses a password and sees only their project, without 
   await guest.context().close()
 })
 
+test('of several projects, an invitation is for the one that was open, or for all; without any is the second choice', async () => {
+  const page = await open()
+  await signIn(page)
+  await button(page, 'New project').click()
+  await page.getByLabel('Name', { exact: true }).fill('Second shop')
+  await button(page, 'Create project').click()
+  await heading(page, 'Second shop').waitFor()
+  const invite = async (email: string) => {
+    await button(page, 'Invite').click()
+    await page.getByLabel('E-mail', { exact: true }).fill(email)
+    await page.getByText(/^The member sees /).waitFor()
+  }
+  const access = (project: string) => page.getByRole('combobox', { name: project, exact: true })
+  const chosen = () =>
+    Promise.all(['Demo shop', 'Second shop'].map((name) => access(name).inputValue()))
+  await page.getByRole('navigation', { name: 'Dashboard' }).locator('summary').click()
+  await page.getByRole('link', { name: 'Members', exact: true }).click()
+  await invite('one@shop.example')
+  expect(await chosen()).toEqual(['', 'member'])
+  await page.getByText('The member sees 1 project.').waitFor()
+  expect(await violations(page)).toEqual([])
+  await button(page, 'Create invitation').click()
+  await button(page, 'Done').click()
+  const row = (email: string) => page.locator('.rows li', { hasText: email })
+  await row('one@shop.example').getByText('1 project ·').waitFor()
+
+  // No project was open before: all that the inviter sees.
+  await page.reload()
+  await invite('none@shop.example')
+  expect(await chosen()).toEqual(['member', 'member'])
+  for (const name of ['Demo shop', 'Second shop']) await access(name).selectOption('')
+  await page.getByText('Without one, the member sees nothing.').waitFor()
+  // Neither the button nor Enter invites by mistake.
+  const main = page.locator('dialog button.primary')
+  expect(await main.getAttribute('aria-disabled')).toBe('true')
+  await page.getByLabel('E-mail', { exact: true }).press('Enter')
+  await page.setViewportSize({ width: 360, height: 800 })
+  expect(await sticksOut(page)).toEqual([])
+  expect(await violations(page)).toEqual([])
+  await button(page, 'Invite without a project').click()
+  await button(page, 'Done').click()
+  await row('none@shop.example').getByText('no project ·').waitFor()
+  await page.context().close()
+})
+
 test('deleting a project asks what becomes of its events', async () => {
   const page = await open()
   await signIn(page)

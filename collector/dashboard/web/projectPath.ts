@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals'
 import { useSession } from './session.ts'
 
 /** Returns a function that completes paths below the project. A hook. */
@@ -9,3 +10,6 @@ export function useProjectPath(projectId: string): (path: string) => string {
 /** Returns the project of an address; undefined for other addresses. */
 export const projectOfPath = (path: string): string | undefined =>
   /^\/[0-9a-f-]{36}\/projects\/([0-9a-f-]{36})(?:\/|$)/i.exec(path)?.[1]?.toLowerCase()
+
+/** The project whose pages were open last in this document. */
+export const lastProject = signal<string | undefined>(undefined)

@@ -1,9 +1,18 @@
 import { useState } from 'preact/hooks'
-import { api, type Member, ownProjects, type ProjectRole, type Role } from '../api.ts'
+import {
+  api,
+  type Member,
+  type OwnProject,
+  ownProjects,
+  type ProjectRole,
+  type Role,
+} from '../api.ts'
 import { AsyncView } from '../components/asyncView.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { Select, TextField } from '../components/fields.tsx'
 import { Form, type Values } from '../components/form.tsx'
+import { counted } from '../format.ts'
+import { lastProject } from '../projectPath.ts'
 import { useSession } from '../session.ts'
 import { useQuery } from '../useQuery.ts'
 
@@ -36,14 +45,10 @@ export function InviteDialog({
   const session = useSession()
   const [role, setRole] = useState<Role>('member')
   const projects = useQuery(ownProjects)
-  // With one project there is nothing to choose; without one, a member sees nothing.
-  const [only, ...others] = projects.value ?? []
-  const first: Values = only && others.length === 0 ? { [fieldOf(only)]: 'member' } : {}
-  const [edited, setEdited] = useState<Values | null>(null)
-  const hasProject = Object.entries(edited ?? first).some(
-    ([name, value]) => name.startsWith(projectField) && value !== '',
-  )
-  const seesNothing = role === 'member' && only !== undefined && !hasProject
+  const first = accessAtFirst(projects.value ?? [])
+  const [edited, setEdited] = useState<Values>({})
+  const seen = Object.keys(first).filter((field) => (edited[field] ?? first[field]) !== '').length
+  const isWithout = role === 'member' && seen === 0 && (projects.value ?? []).length > 0
   return (
     <Dialog title="Invite a member" close={close}>
       <Form
@@ -60,8 +65,11 @@ export function InviteDialog({
             await api.inviteMember({ email, role, projects: role === 'member' ? chosen : [] }),
           )
         }}
-        action={seesNothing ? 'Invite without a project' : 'Create invitation'}
+        action="Create invitation"
         cancel={close}
+        {...(isWithout && {
+          buttons: (isBusy) => <ButtonsWithout isBusy={isBusy} cancel={close} />,
+        })}
       >
         <TextField
           name="email"
@@ -100,7 +108,9 @@ export function InviteDialog({
               }
             </AsyncView>
             <p class="hint" role="status">
-              {seesNothing && 'Choose at least one project. Without one, the member sees nothing.'}
+              {isWithout
+                ? 'Choose at least one project. Without one, the member sees nothing.'
+                : seen > 0 && `The member sees ${counted(seen, 'project')}.`}
             </p>
           </fieldset>
         )}
@@ -109,5 +119,34 @@ export function InviteDialog({
   )
 }
 
+/** Without a project, the main button does nothing: the other one invites on purpose. */
+const ButtonsWithout = ({ isBusy, cancel }: { isBusy: boolean; cancel(): void }) => (
+  <div class="actions">
+    {/* Enter presses the first button. */}
+    <button
+      type="submit"
+      class="primary"
+      aria-disabled="true"
+      onClick={(event) => event.preventDefault()}
+    >
+      Create invitation
+    </button>
+    <button type="submit" aria-disabled={isBusy}>
+      {isBusy ? 'Please wait…' : 'Invite without a project'}
+    </button>
+    <button type="button" onClick={cancel}>
+      Cancel
+    </button>
+  </div>
+)
+
 const projectField = 'project '
 const fieldOf = ({ project_id }: { project_id: string }) => `${projectField}${project_id}`
+
+/** The fields of the projects: access to the one that was open, otherwise to all. */
+function accessAtFirst(projects: readonly OwnProject[]): Values {
+  const open = projects.find(({ project_id }) => project_id === lastProject.value)
+  return Object.fromEntries(
+    projects.map((project) => [fieldOf(project), !open || project === open ? 'member' : '']),
+  )
+}

@@ -5,7 +5,7 @@ import { api, ownProjects, type Project, type Session } from '../api.ts'
 import { Logo } from '../components/logo.tsx'
 import { Skeleton } from '../components/skeleton.tsx'
 import { readProject } from '../firstProject.ts'
-import { projectOfPath } from '../projectPath.ts'
+import { lastProject, projectOfPath } from '../projectPath.ts'
 import { go, Link } from '../router.tsx'
 import { accountPlace, addressOf, type Place, placesFor } from '../routes.ts'
 import { session as signedIn } from '../session.ts'
@@ -119,6 +119,9 @@ export function AppLayout({
   const { organization, member } = session
   const { organization_id } = organization
   const projectId = projectOfPath(path)
+  useEffect(() => {
+    if (projectId) lastProject.value = projectId
+  }, [projectId])
   const shown = useProject(projectId)
   const projects = useQueryOf(projectId ?? '', async () => (projectId ? ownProjects() : []))
   const project = projects.value?.find(({ project_id }) => project_id === projectId)
