@@ -418,6 +418,10 @@ test('a goal sums a property of its event as revenue, which a change of the name
   // The name is not cut off.
   const { width } = (await page.locator('.goals tbody th button').first().boundingBox())!
   expect(width).toBeGreaterThan(70)
+  // The columns have no room for the revenue: it is below the name.
+  const narrow = page.getByRole('row', { name: /basket/i }).getByText(amount!)
+  expect(await narrow.filter({ visible: true }).allTextContents()).toEqual([`${amount} revenue`])
+  expect(await sticksOut(page)).toEqual([])
   await page.setViewportSize({ width: 1280, height: 900 })
   await button(page, 'Remove Added to basket').click()
 })

@@ -228,11 +228,13 @@ function GoalRow({
   hasRevenue: boolean
 }) {
   const { name, filter, visitors, rate, events, revenue } = goal
+  const amount = revenue && moneyOf(revenue.value, revenue.currency)
   return (
     <tr>
       <th scope="row">
         <FilterButton filters={[filter]}>{name}</FilterButton>
         <span class="meta">{textOf(filter)}</span>
+        {amount && <span class="revenue-below">{amount} revenue</span>}
         <MissingValues goal={goal} />
       </th>
       <td>
@@ -251,9 +253,7 @@ function GoalRow({
           {wholeNumber(events)}
         </Drilldown>
       </td>
-      {hasRevenue && (
-        <td class="revenue">{revenue ? moneyOf(revenue.value, revenue.currency) : '–'}</td>
-      )}
+      {hasRevenue && <td class="revenue">{amount ?? '–'}</td>}
       {edit && remove && (
         <td class="row-actions">
           <button type="button" aria-label={`Change ${name}`} onClick={() => edit(name)}>
