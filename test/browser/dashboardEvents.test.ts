@@ -60,6 +60,8 @@ test('events load at once while they are free, and the footer counts the free re
     // The fourth was read when the test waited for it.
     .toBe('4 of 10,000 free records used this month.')
   expect(await page.getByText('$').count()).toBe(0)
+  // Nothing is hidden, because no bot came.
+  expect(await page.getByText('Bots hidden').count()).toBe(0)
   await expectAccessible(page, 'events')
   await keepScreenshots(page, 'events')
 })
