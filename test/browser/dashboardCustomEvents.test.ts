@@ -268,3 +268,29 @@ test('the status of a pixel tells bots from visitors, and relative times move on
   await eventually(() => time.textContent()).not.toBe(before)
   await own.context().close()
 })
+
+test('an empty period leads to the last 365 days, but not in a project that has no events there either', async () => {
+  const { organization_id, api_key, api_secret } = dashboard.service.demo
+  const made = await fetch(dashboard.at('/api/v1/project/create'), {
+    method: 'POST',
+    headers: {
+      'x-api-key': api_key,
+      'x-api-secret': api_secret,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ name: 'New shop' }),
+  })
+  const { project } = (await made.json()) as { project: { project_id: string } }
+  const more = button(page, 'Look at the last 365 days')
+  await page.goto(
+    dashboard.at(`/${organization_id}/projects/${project.project_id}/overview?period=yesterday`),
+  )
+  await page.getByRole('link', { name: 'Create the first pixel' }).waitFor()
+  expect(await more.count()).toBe(0)
+  await expectAccessible(page, 'a new project')
+
+  await page.goto(overview('?period=yesterday'))
+  await more.click()
+  await page.locator('button.tile', { hasText: 'Events' }).waitFor()
+  expect(new URL(page.url()).searchParams.get('period')).toBe('days365')
+})

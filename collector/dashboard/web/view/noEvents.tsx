@@ -3,12 +3,14 @@ import { AsyncView } from '../components/asyncView.tsx'
 import { Link } from '../router.tsx'
 import { useSession } from '../session.ts'
 import { useQuery } from '../useQuery.ts'
-import { changeView, useView } from './view.ts'
+import { zone } from '../zone.ts'
+import { daysOf, windowOf } from './periods.ts'
+import { changeView, useView, type ViewQuery } from './view.ts'
 
 /** Explains the next step if a view has no events. */
 export function NoEvents({ projectId }: { projectId: string }) {
-  const { filters } = useView(projectId).view
-  return filters.length > 0 ? <NoneMatches /> : <NoneYet projectId={projectId} />
+  const { view, query } = useView(projectId)
+  return view.filters.length > 0 ? <NoneMatches /> : <NoneYet query={query} />
 }
 
 const NoneMatches = () => (
@@ -21,14 +23,23 @@ const NoneMatches = () => (
   </div>
 )
 
-function NoneYet({ projectId }: { projectId: string }) {
+function NoneYet({ query }: { query: ViewQuery }) {
   const { organization } = useSession()
-  const pixels = useQuery(() => api.listPixels({ project_id: projectId }))
-  const project = `/${organization.organization_id}/projects/${projectId}`
+  const { project_id } = query
+  const found = useQuery(async () => {
+    const now = Date.now()
+    const year = windowOf(daysOf('days365', now, zone.value), now, zone.value)
+    const [{ pixels }, { overview, imported }] = await Promise.all([
+      api.listPixels({ project_id }),
+      api.getAnalyticsOverview({ ...query, ...year }),
+    ])
+    return { pixel: pixels[0], hasEarlier: overview.events > 0 || imported !== undefined }
+  })
+  const project = `/${organization.organization_id}/projects/${project_id}`
   return (
     <div class="empty">
-      <AsyncView query={pixels}>
-        {({ pixels: [pixel] }) => (
+      <AsyncView query={found}>
+        {({ pixel, hasEarlier }) => (
           <>
             <h2>No events in this period</h2>
             {pixel ? (
@@ -52,9 +63,11 @@ function NoneYet({ projectId }: { projectId: string }) {
                 </Link>
               </>
             )}
-            <button type="button" onClick={() => changeView({ period: 'days365' })}>
-              Look at the last 365 days
-            </button>
+            {hasEarlier && (
+              <button type="button" onClick={() => changeView({ period: 'days365' })}>
+                Look at the last 365 days
+              </button>
+            )}
           </>
         )}
       </AsyncView>
