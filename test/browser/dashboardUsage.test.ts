@@ -75,7 +75,7 @@ test('what was charged stands in the tables and is drawn in the chart', async ()
   await page.locator('dt', { hasText: 'Cost so far' }).waitFor()
   expect(await page.locator('.totals dd').first().textContent()).toBe('$0.01')
   await page.getByText('By day', { exact: true }).click()
-  const today = new Date().toISOString().slice(0, 10)
+  const today = new Date().toLocaleDateString('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
   expect(await rowsOf('By day and meter')).toEqual([
     [today, 'Identity: hashed e-mail', '5', '0', '$0.01'],
     [today, 'Events', '7', '7', '$0.00'],
@@ -102,6 +102,27 @@ test('what was charged stands in the tables and is drawn in the chart', async ()
   })()`)
   expect(colors).toEqual(expect.arrayContaining(['42 157 124', '63 127 208']))
   expect(await violations(page)).toEqual([])
+})
+
+test('the chart writes days as all pages do, in the reader’s language', async () => {
+  const reader = await open({ locale: 'en-GB' })
+  await reader.addInitScript(`{
+    window.drawn = []
+    const { fillText } = CanvasRenderingContext2D.prototype
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+      window.drawn.push(text)
+      return fillText.call(this, text, ...rest)
+    }
+  }`)
+  await signIn(reader)
+  await reader.getByRole('link', { name: 'Usage' }).click()
+  await reader.getByLabel('Period').selectOption('Last 30 days')
+  await reader.locator('.uplot canvas').waitFor()
+  const drawn = () =>
+    reader.evaluate<string[]>('window.drawn.filter((text) => /[a-z]/i.test(text))')
+  await expect.poll(async () => (await drawn()).length).toBeGreaterThan(3)
+  expect((await drawn()).filter((text) => !/^\d{1,2} [A-Z][a-z]+$/.test(text))).toEqual([])
+  await reader.context().close()
 })
 
 test('each charge leads to the requests that it is made of', async () => {

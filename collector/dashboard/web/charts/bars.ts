@@ -21,25 +21,25 @@ const colors = [
 ]
 const heightPx = 260
 
-/**
- * Draws stacked bars into `place`, and adapts them to its width and colors; `format` formats a number.
- * Returns a function that removes them.
- */
-export function drawBars(
-  place: HTMLElement,
-  days: string[],
-  series: Series[],
-  format: (value: number) => string,
-): () => void {
-  return redrawn(place, heightPx, () => draw(place, days, series, format))
+/** Stacked quantities by day, and their texts. */
+export interface Bars {
+  /** Dates such as 2026-11-29. */
+  days: readonly string[]
+  series: readonly Series[]
+  /** How a date reads at the axis. */
+  tick(day: string): string
+  /** How a date reads in the legend. */
+  name(day: string): string
+  /** Formats a value. */
+  format(value: number): string
 }
 
-function draw(
-  place: HTMLElement,
-  days: string[],
-  series: Series[],
-  format: (value: number) => string,
-): UPlot {
+/** Draws stacked bars into `place`, and adapts them to its width and colors. Returns a function that removes them. */
+export function drawBars(place: HTMLElement, bars: Bars): () => void {
+  return redrawn(place, heightPx, () => draw(place, bars))
+}
+
+function draw(place: HTMLElement, { days, series, tick, name, format }: Bars): UPlot {
   const axis = axisStyle(place)
   // Each series is drawn over the previous one, so its bars are the sum of its values and those of the later
   // series.
@@ -61,7 +61,8 @@ function draw(
         {
           ...axis,
           grid: { show: false },
-          values: [[86_400, '{MMM} {D}', '\n{YYYY}', null, null, null, null, null, 1]],
+          incrs: tickDays.map((days) => days * daySeconds),
+          values: (_, ticks) => ticks.map((seconds) => tick(dayOf(seconds))),
         },
         {
           ...axis,
@@ -72,8 +73,7 @@ function draw(
       series: [
         {
           label: 'Day',
-          value: (_, seconds) =>
-            seconds === null ? 'all' : new Date(seconds * 1000).toISOString().slice(0, 10),
+          value: (_, seconds) => (seconds === null ? 'all' : name(dayOf(seconds))),
         },
         ...series.map(({ name, values }, index) => ({
           label: name,
@@ -95,4 +95,9 @@ function draw(
   )
 }
 
-const halfDay = 43_200
+const daySeconds = 86_400
+const halfDay = daySeconds / 2
+/** Possible distances between ticks. */
+const tickDays = [1, 2, 7, 14, 28, 56, 112, 364]
+
+const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10)

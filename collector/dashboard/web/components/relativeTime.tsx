@@ -1,10 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import { startOf } from '../format.ts'
-import { exactTime, hasZone } from './time.ts'
+import { exactDay, exactTime } from './time.ts'
 
 // English, because it is part of an English sentence.
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 
 const steps: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['day', 86_400],
@@ -15,9 +13,9 @@ const steps: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
 const daysMax = 14
 
 /** Returns a text such as "3 minutes ago"; beyond two weeks the date. */
-function relativeTime(at: Date, now = Date.now()): string {
-  const seconds = Math.min(0, Math.round((at.getTime() - now) / 1000))
-  if (-seconds > daysMax * 86_400) return hasZone() ? startOf('day', at.getTime()) : day.format(at)
+function relativeTime(at: string): string {
+  const seconds = Math.min(0, Math.round((Date.parse(at) - Date.now()) / 1000))
+  if (-seconds > daysMax * 86_400) return exactDay(at)
   const [unit, length] = steps.find(([, length]) => -seconds >= length) ?? ['second', 1]
   return relative.format(Math.trunc(seconds / length), unit)
 }
@@ -28,9 +26,8 @@ const moveEveryMs = (ageMs: number): number | undefined =>
 
 /** Shows how long ago a time was, and moves on with it; the exact time on hover. */
 export function RelativeTime({ at }: { at: string }) {
-  const date = new Date(at)
   const [, move] = useState(0)
-  const everyMs = moveEveryMs(Date.now() - date.getTime())
+  const everyMs = moveEveryMs(Date.now() - Date.parse(at))
   useEffect(() => {
     if (everyMs === undefined) return
     const timer = setInterval(() => move((moves) => moves + 1), everyMs)
@@ -38,7 +35,7 @@ export function RelativeTime({ at }: { at: string }) {
   }, [everyMs])
   return (
     <time dateTime={at} title={exactTime(at)}>
-      {relativeTime(date)}
+      {relativeTime(at)}
     </time>
   )
 }

@@ -1,4 +1,4 @@
-import { eventTime } from '../format.ts'
+import { eventTime, startOf } from '../format.ts'
 import { projectOfPath } from '../projectPath.ts'
 import { currentPath } from '../router.tsx'
 import { isShared } from '../shared.ts'
@@ -12,6 +12,12 @@ export const hasZone = (): boolean => isShared() || projectOfPath(currentPath.va
 /** Formats a time in the user's language and the page's time zone. */
 export const exactTime = (at: string): string =>
   hasZone() ? eventTime(at) : exact.format(new Date(at))
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+
+/** Formats the day of a time in the user's language and the page's time zone. */
+export const exactDay = (at: string): string =>
+  hasZone() ? startOf('day', Date.parse(at)) : day.format(new Date(at))
 
 /** Formats a time for a form field: in the page's time zone, to the minute. */
 export function localTime(millis: number): string {

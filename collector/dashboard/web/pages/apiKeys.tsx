@@ -7,6 +7,7 @@ import { ConfirmDialog } from '../components/confirmDialog.tsx'
 import { type Arrangement, byLargest, byText } from '../components/listTools.tsx'
 import { Page } from '../components/page.tsx'
 import { RelativeTime } from '../components/relativeTime.tsx'
+import { exactDay } from '../components/time.ts'
 import { toast } from '../components/toast.tsx'
 import { isOrganizationAdmin, useSession } from '../session.ts'
 import { useQuery } from '../useQuery.ts'
@@ -154,9 +155,7 @@ function KeyItem({
           ) : (
             'never used'
           )}
-          {key.expires_at &&
-            !isExpired(key) &&
-            ` · expires ${day.format(new Date(key.expires_at))}`}
+          {key.expires_at && !isExpired(key) && ` · expires ${exactDay(key.expires_at)}`}
         </p>
       </div>
       {revoke && (
@@ -169,8 +168,6 @@ function KeyItem({
     </li>
   )
 }
-
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 
 const isExpired = ({ expires_at }: ApiKey): boolean =>
   expires_at !== null && Date.parse(expires_at) <= Date.now()

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { dateText } from '../format.ts'
 import { lazyPage } from '../lazyPage.tsx'
 import { zone, zoneText } from '../zone.ts'
 import {
@@ -13,7 +14,8 @@ import { changeView, type View } from './view.ts'
 
 const CustomDays = lazyPage(() => import('./customDays.tsx').then(({ CustomDays }) => CustomDays))
 
-const spanOf = ({ from, to }: Days): string => (from === to ? from : `${from} – ${to}`)
+const spanOf = ({ from, to }: Days): string =>
+  from === to ? dateText(from) : `${dateText(from)} – ${dateText(to)}`
 
 /** Selects the days of a page and the days for comparison; buttons open the previous and the next period. */
 export function PeriodPicker({ view, hasComparison }: { view: View; hasComparison: boolean }) {

@@ -79,7 +79,12 @@ function Found({ daily, days }: { daily: DailyUsage[]; days: string[] }) {
           caption="By day and meter"
           prefix="days_"
           columns={[
-            { name: 'day', label: 'Day', value: ({ day = '' }: Charged) => day },
+            {
+              name: 'day',
+              label: 'Day',
+              value: ({ day = '' }: Charged) => day,
+              show: ({ day = '' }: Charged) => dateText(day),
+            },
             meterColumn,
             ...countColumns,
           ]}
