@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { beaconOf, postBeacon, receiptOf } from '../harness/api.ts'
-import { button, heading, keepScreenshots, sticksOut, violations } from './dashboard.ts'
+import {
+  button,
+  expectAccessible,
+  heading,
+  keepScreenshots,
+  sticksOut,
+  violations,
+} from './dashboard.ts'
 import { eventually, numberIn, useOverview } from './overview.ts'
 
 /** The panels of the overview. */
@@ -266,4 +273,49 @@ test('flags and icons come from our own origin alone', async () => {
   const { headers } = await fetch(icon!)
   expect(headers.get('content-type')).toBe('image/svg+xml')
   expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+})
+
+test('the name of a long host ends in an ellipsis in the list of visitors, and hides no column', async () => {
+  const { service } = it.dashboard
+  const host = `${'a-very-long-name-of-a-host'.repeat(2)}.${'of-a-department'.repeat(3)}.example`
+  const view = {
+    event_id: randomUUID(),
+    event_type: 'page_view',
+    event_data: {
+      url: 'http://shop.example/long-host',
+      title: 'Long',
+      referrer: `https://${host}/`,
+      screen: { width: 1280, height: 720 },
+      viewport: { width: 1280, height: 720 },
+      timestamp: new Date().toISOString(),
+    },
+  }
+  const beacon = beaconOf(service, [view], { cookie_id: randomUUID() })
+  expect(await receiptOf(await postBeacon(service.url, beacon))).toMatchObject({ accepted: 1 })
+  const shown = it.page.getByRole('table', { name: 'Visitors' }).locator(`[title="${host}"]`)
+  await eventually(async () => {
+    await it.page.goto(it.pageOf('people', '?period=today'))
+    await it.page.locator('.empty, table').first().waitFor()
+    return shown.count()
+  }).toBe(1)
+  const { width } = (await shown.boundingBox())!
+  expect(width).toBeLessThan(250)
+  expect(
+    await shown.evaluate((element) => {
+      const { clientWidth, scrollWidth } = element as unknown as Record<string, number>
+      return scrollWidth! > clientWidth!
+    }),
+  ).toBe(true)
+  // All columns fit.
+  const hidden = `(() => {
+    const { scrollWidth, clientWidth } = document.querySelector('.scroll:has(> table.data)')
+    return scrollWidth - clientWidth
+  })()`
+  expect(await it.page.evaluate(hidden)).toBe(0)
+  await expectAccessible(it.page, 'visitors of a long host')
+  await keepScreenshots(it.page, 'visitors-long-host')
+  // Its story names the host in full.
+  await shown.locator('xpath=ancestor::tr').getByRole('button').click()
+  await it.page.locator('.story li').first().waitFor()
+  await expectAccessible(it.page, 'the story of a visitor of a long host')
 })

@@ -52,7 +52,16 @@ const columns: Column<Visitor>[] = [
     value: ({ device_type }) => device_type && labelOfValue('device_type', device_type),
   },
   { name: 'browser', label: 'Browser', value: ({ browser }) => browser },
-  { name: 'source', label: 'Source', value: ({ source }) => source ?? 'Direct' },
+  {
+    name: 'source',
+    label: 'Source',
+    value: ({ source }) => source ?? 'Direct',
+    show: ({ source }) => (
+      <span class="cut" title={source ?? undefined}>
+        {source ?? 'Direct'}
+      </span>
+    ),
+  },
   { name: 'pages', label: 'Pages', isNumber: true, value: ({ pages }) => pages },
   { name: 'events', label: 'Events', isNumber: true, value: ({ events }) => events },
 ]
