@@ -88,8 +88,16 @@ test('an audience: a template is estimated and priced before it is saved, then b
   await members.getByText(/^[\d,]+ members$/).waitFor()
   await estimate.getByText(/[\d,]+ records on the meter Audience: /).waitFor()
   await check('audience-builder')
-  // The first button adds a condition on the events of condition 1.
-  await button(page, 'Add a condition').nth(1).click()
+  // Each button says what it adds to: the event of condition 1, or who is included or excluded.
+  const adds = page.getByRole('button', { name: /^Add a condition/ })
+  expect(await adds.allTextContents()).toEqual([
+    'Add a condition on the event',
+    'Add a condition to include',
+    'Add a condition to exclude',
+  ])
+  await button(page, 'Add a condition to exclude').click()
+  await button(page, 'Remove exclusion 1').click()
+  await button(page, 'Add a condition to include').click()
   await page
     .getByRole('combobox', { name: /^Condition/ })
     .nth(1)

@@ -40,6 +40,7 @@ export function ConditionBuilder({
   value,
   tier = 'web_event',
   hasSessions = false,
+  addLabel = 'Add a condition',
   change,
 }: {
   projectId: string
@@ -50,6 +51,8 @@ export function ConditionBuilder({
   tier?: Params<'listFields'>['tier']
   /** Whether fields of sessions are offered, whose source replaces the origin of events. */
   hasSessions?: boolean
+  /** The button that adds a condition, where it is not the only one. */
+  addLabel?: string
   change(value: string): void
 }) {
   const id = useId()
@@ -78,6 +81,7 @@ export function ConditionBuilder({
               fields={hasSessions ? withSessions(fields) : fields}
               rows={shown}
               change={setConditions}
+              addLabel={addLabel}
               add={() => setRows([...shown, { ...emptyCondition, field: eventName }])}
             />
           )
@@ -162,12 +166,14 @@ function ConditionRows({
   fields,
   rows,
   change,
+  addLabel,
   add,
 }: {
   projectId: string
   fields: readonly CatalogField[]
   rows: readonly Condition[]
   change(rows: readonly Condition[]): void
+  addLabel: string
   add(): void
 }) {
   return (
@@ -185,7 +191,7 @@ function ConditionRows({
         />
       ))}
       <button type="button" class="link" onClick={add}>
-        Add a condition
+        {addLabel}
       </button>
     </>
   )

@@ -17,6 +17,8 @@ export function Conditions({
     <>
       <Leaves
         title="Include who matches"
+        noun="condition"
+        addLabel="Add a condition to include"
         leaves={draft.include}
         choices={choices}
         change={(include) => change({ include })}
@@ -33,6 +35,8 @@ export function Conditions({
       </Leaves>
       <Leaves
         title="Exclude who matches any of these"
+        noun="exclusion"
+        addLabel="Add a condition to exclude"
         leaves={draft.exclude}
         choices={choices}
         change={(exclude) => change({ exclude })}
@@ -43,6 +47,8 @@ export function Conditions({
 
 function Leaves({
   title,
+  noun,
+  addLabel,
   leaves,
   choices,
   change,
@@ -50,6 +56,9 @@ function Leaves({
   children,
 }: {
   title: string
+  /** Names one of the leaves, with its number. */
+  noun: string
+  addLabel: string
   leaves: readonly Leaf[]
   choices: Choices
   change(leaves: Leaf[]): void
@@ -65,7 +74,7 @@ function Leaves({
           // Conditions have no other identity than their index.
           key={index}
           leaf={leaf}
-          label={`condition ${index + 1}`}
+          label={`${noun} ${index + 1}`}
           choices={choices}
           change={(changed) => change(leaves.with(index, changed))}
           remove={
@@ -74,7 +83,7 @@ function Leaves({
         />
       ))}
       <button type="button" onClick={() => change([...leaves, emptyLeaf.event])}>
-        Add a condition
+        {addLabel}
       </button>
     </fieldset>
   )

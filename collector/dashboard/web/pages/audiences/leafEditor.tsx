@@ -175,6 +175,7 @@ function EventConditions({
       projectId={projectId}
       name="filter"
       value={leaf.filter}
+      addLabel="Add a condition on the event"
       change={(filter) => {
         setAsked(true)
         change({ ...leaf, filter })
