@@ -130,6 +130,38 @@ test('an audience: a template is estimated and priced before it is saved, then b
   await check('audiences')
 })
 
+test('a filter of the visitors leads to an audience of the same people, where an audience can have it', async () => {
+  const { service } = dashboard
+  const { project_id } = service.demo
+  const link = page.getByRole('link', { name: 'Create an audience from this filter' })
+  await show(inProject('people?filter=country:eq:DE'), 'Visitors')
+  await rows('Visitors').first().waitFor()
+  expect(await link.count()).toBe(0)
+  const filter = 'page_path:like:/checkout%'
+  await show(inProject(`people?filter=${encodeURIComponent(filter)}`), 'Visitors')
+  await rows('Visitors').first().waitFor()
+  await check('visitors-with-audience')
+  await link.click()
+  await page.getByRole('heading', { name: 'New audience', level: 1 }).waitFor()
+  const members = page.locator('.estimate .figure')
+  await members.getByText(/^[\d,]+ members$/).waitFor()
+  await check('audience-of-filter')
+  // As the events of these people say: of today and the 29 days before it.
+  const midnight = Math.floor(Date.now() / 86_400_000) * 86_400_000
+  const window = `start_ms=${midnight - 29 * 86_400_000}&end_ms=${Date.now()}`
+  const answer = await ask(
+    service,
+    `/api/v3/events/resolution_hem/visitors?project_id=${project_id}&kind=buyers&limit=1000&${window}` +
+      `&filter=${encodeURIComponent(`${filter},is_bot:eq:false`)}`,
+  )
+  const { count } = await answer.json()
+  expect(count).toBeGreaterThan(5)
+  expect(await members.innerText()).toBe(`${count} members`)
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Checkout of the filter')
+  await button(page, 'Create audience').click()
+  await page.getByRole('heading', { name: 'Checkout of the filter', level: 1 }).waitFor()
+})
+
 test('an integration is checked, an export sends to it, and its run says what became of each record and, where it failed, what to do', async () => {
   await show(inProject('integrations'), 'Integrations')
   await button(page, 'New integration').first().click()

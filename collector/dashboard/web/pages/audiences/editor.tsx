@@ -5,10 +5,18 @@ import { Page } from '../../components/page.tsx'
 import { toast } from '../../components/toast.tsx'
 import { useProjectPath } from '../../projectPath.ts'
 import { go } from '../../router.tsx'
+import { urlValue } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import type { Audience } from './audiences.tsx'
 import { Conditions, JsonDefinition } from './conditions.tsx'
-import { type Definition, type Draft, definitionOf, draftOf, emptyLeaf } from './draft.ts'
+import {
+  type Definition,
+  type Draft,
+  definitionOf,
+  draftOf,
+  emptyLeaf,
+  type Leaf,
+} from './draft.ts'
 import { Estimate } from './estimate.tsx'
 import type { Choices } from './leafEditor.tsx'
 
@@ -57,7 +65,16 @@ export function AudienceEditor({
 
 type Template = Awaited<ReturnType<typeof api.listAudienceTemplates>>['templates'][number]
 
-const newDraft: Draft = { entity: 'people', match: 'all', include: [emptyLeaf.event], exclude: [] }
+/** A new audience: of the filter that the address names, if it names one. */
+function newDraft(): Draft {
+  const filter = urlValue('event_filter')
+  const within_days = Number(urlValue('within_days'))
+  const leaf: Leaf =
+    filter && within_days
+      ? { kind: 'event', event_type: '', filter, at_least: 1, within_days }
+      : emptyLeaf.event
+  return { entity: 'people', match: 'all', include: [leaf], exclude: [] }
+}
 
 function Editor({
   projectId,
@@ -74,7 +91,7 @@ function Editor({
   const [name, setName] = useState(audience?.name ?? '')
   const [refresh, setRefresh] = useState(audience?.refresh ?? 'manual')
   const [definition, setDefinition] = useState<Definition>(
-    (audience?.definition as Definition | undefined) ?? definitionOf(newDraft),
+    (audience?.definition as Definition | undefined) ?? definitionOf(newDraft()),
   )
   const [templatesChosen, setTemplatesChosen] = useState(0)
   const [fault, setFault] = useState('')

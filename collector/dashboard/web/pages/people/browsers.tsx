@@ -8,14 +8,17 @@ import { CsvButton } from '../../components/csvButton.tsx'
 import { type Column, DataTable } from '../../components/dataTable.tsx'
 import { RelativeTime } from '../../components/relativeTime.tsx'
 import { counted, countryName } from '../../format.ts'
+import { useProjectPath } from '../../projectPath.ts'
+import { Link } from '../../router.tsx'
 import { setUrl } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
+import { audienceSearch } from '../../view/audienceSearch.ts'
 import { textOf } from '../../view/filterText.ts'
 import { type FunnelStep, withins } from '../../view/funnelView.ts'
 import { labelOfValue } from '../../view/labels.ts'
 import { nicknameOf } from '../../view/nickname.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
-import type { ViewQuery } from '../../view/view.ts'
+import { useView, type ViewQuery } from '../../view/view.ts'
 import { Country } from '../overview/icon.tsx'
 
 type Page = Answer<'listAnalyticsVisitors'>
@@ -153,7 +156,12 @@ export function Browsers({
           funnel ? <p class="empty">No visitor.</p> : <NoEvents projectId={query.project_id} />
         }
         tools={
-          found && <CsvButton name="visitors" head={[...csvHead]} rows={() => csvRows(found)} />
+          found && (
+            <>
+              <CsvButton name="visitors" head={[...csvHead]} rows={() => csvRows(found)} />
+              {!funnel && <AudienceLink projectId={query.project_id} />}
+            </>
+          )
         }
       >
         <DataTable
@@ -165,6 +173,17 @@ export function Browsers({
         />
       </ChargedList>
     </>
+  )
+}
+
+/** Leads to an audience of the visitors that the filters select, if an audience can have these filters. */
+function AudienceLink({ projectId }: { projectId: string }) {
+  const pathTo = useProjectPath(projectId)
+  const search = audienceSearch(useView(projectId).view)
+  return (
+    search && (
+      <Link href={`${pathTo('audiences/new')}${search}`}>Create an audience from this filter</Link>
+    )
   )
 }
 
