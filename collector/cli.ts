@@ -277,7 +277,6 @@ function addPlan(program: Command): void {
     .action(async (name, { out }) => (await commands()).writePlanTypes(name, out))
 }
 
-/** The background jobs. */
 function addBackground(program: Command): void {
   program
     .command('audiences')

@@ -94,9 +94,7 @@ export interface Config {
   unknownSettings: string[]
 }
 
-/** Settings of the replicated log in NATS JetStream. */
 export interface NatsSettings {
-  /** Addresses of the servers. */
   servers: string[]
   /** Begins the names of all streams, so that several installations can share the servers. */
   prefix: string
@@ -106,7 +104,6 @@ export interface NatsSettings {
   whenAway: 'spool' | 'refuse'
 }
 
-/** Duties of a service by role. */
 export const duties = {
   all: { takesBeacons: true, answersReads: true },
   ingest: { takesBeacons: true, answersReads: false },

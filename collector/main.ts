@@ -139,7 +139,6 @@ const openingText = ({ clickhouse, databaseUrl, dataDir }: Config): string =>
     ? 'connecting to ClickHouse and PostgreSQL'
     : `starting ${[clickhouse ? null : 'ClickHouse', databaseUrl ? null : 'PostgreSQL'].filter(Boolean).join(' and ')} in ${dataDir}`
 
-/** Output of a start when everything is ready. */
 const readyText = (config: Config, { demo, audienceId }: Samples): string =>
   demo ? welcome(demo, config.dataDir, audienceId) : listeningText(config)
 

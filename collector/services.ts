@@ -43,13 +43,10 @@ import type { StoreConnections } from './platform/stores/openStores.ts'
  * satisfies all of them.
  */
 export interface Services {
-  /** The settings of the environment. */
   readonly config: Config
-  /** Structured logs. */
   readonly log: Log
   /** Returns the time in milliseconds since 1970. */
   readonly now: () => number
-  /** Runs statements in PostgreSQL. */
   readonly postgres: Postgres
   /** Runs queries in ClickHouse: `live` has real visitors' events, `test` those that test keys read. */
   readonly clickhouse: StoreConnections['clickhouse']
@@ -63,9 +60,7 @@ export interface Services {
   readonly guard: GuardDeps
   /** Signs and verifies the tokens of the legacy sign-in. */
   readonly tokens: Tokens
-  /** Signs and reads cursors. */
   readonly cursors: Cursors
-  /** Charges records and refunds them. */
   readonly billing: Billing
   /** Takes free answers about people from an organization's daily allowance. */
   readonly allowance: Allowance
@@ -73,17 +68,14 @@ export interface Services {
   readonly requestLog: RequestLog | null
   /** Sends requests to addresses that customers give. */
   readonly outbound: Outbound
-  /** Seals customers' secrets. */
   readonly secretBox: SecretBox
   /** Sends a mail; null: this service sends none. */
   readonly sendMail: SendMail | null
   /** Keeps uploaded files until their import. */
   readonly uploads: Uploads
-  /** Stores the files of audiences. */
   readonly files: FileStore
   /** The directory that has these files, or in which they are written before they go to S3. */
   readonly filesDirectory: string
-  /** The directory of this machine's dead letters. */
   readonly deadLetterDirectory: string
   /** Takes beacons; null: this process takes none. */
   readonly ingest: Ingest | null
@@ -103,7 +95,6 @@ export interface Services {
   readonly publicUrl: string
   /** The address that pages load pixels from, without a slash at its end. */
   readonly collectorUrl: string
-  /** The version of Footfall. */
   readonly version: string
   /**
    * Writes pending data and stops following PostgreSQL. The caller that opened the stores closes them

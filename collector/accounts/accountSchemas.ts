@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import type { Access } from '../api/access/routeAccess.ts'
 
-/** Access rules of the account routes. */
 export const access = {
   /** Administration of the whole organization: a project key is refused. */
   organization: {
@@ -64,7 +63,6 @@ export const OrganizationRole = Type.Union([
 ])
 export const ProjectRole = Type.Union([Type.Literal('admin'), Type.Literal('member')])
 
-/** Whether the events of a deleted object are kept or deleted. */
 export const EventsChoice = Type.Union([Type.Literal('delete'), Type.Literal('keep')], {
   description:
     'Collection stops immediately. `delete` removes the stored events within minutes; `keep` keeps them.',

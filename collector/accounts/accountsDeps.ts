@@ -6,12 +6,10 @@ import type { Outbound } from '../platform/outbound/outbound.ts'
 import type { SecretBox } from '../platform/outbound/secretBox.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 
-/** Dependencies of the routes of accounts. */
 export interface AccountsDeps {
   postgres: Postgres
   /** Opens the reader of a request: events of real visitors, or the sample database for a test key. */
   openQueryExecutor: OpenQueryExecutor
-  /** Signs the cursors of pages. */
   cursors: Cursors
   /** The address of dashboard and API in browsers, without a slash at its end. */
   publicUrl: string

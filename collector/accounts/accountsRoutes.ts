@@ -27,7 +27,6 @@ import { providerSignInRoutes } from './singleSignOn/signInRoutes.ts'
 import { singleSignOnRoutes } from './singleSignOn/singleSignOnRoutes.ts'
 import { trackingPlanRoutes } from './trackingPlan/trackingPlanRoutes.ts'
 
-/** The Administration routes of the interface. */
 export const administrationRoutes =
   (deps: AccountsDeps): FastifyPluginAsync =>
   async (app) => {

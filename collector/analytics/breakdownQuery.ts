@@ -23,7 +23,6 @@ import {
 } from './hits/selectedHits.ts'
 import { totalColumns, totalColumnsIf } from './totalsQuery.ts'
 
-/** A value of a dimension. */
 export interface BreakdownRow extends Partial<GoalCounts> {
   dimension: string
   value: string | null
@@ -74,7 +73,6 @@ LIMIT ${bind('UInt32', limit + 1)} BY dimension`,
 
 const isPage = (name: string): boolean => name === 'entry_page' || name === 'exit_page'
 
-/** Returns SQL of the rows of a dimension. */
 function valuesSql(
   name: string,
   plan: AnalyticsPlan,

@@ -14,7 +14,6 @@ interface Value {
   goal: { events: number; visitors: number; rate: number; revenue: Revenue | null } | null
 }
 
-/** The parameters for reading values. */
 interface Asked {
   /** Most values of each dimension. */
   readonly limit: number
@@ -22,7 +21,6 @@ interface Asked {
   readonly goal?: Goal | null
 }
 
-/** Reads the top values of these dimensions. */
 export async function readBreakdowns(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,

@@ -153,7 +153,6 @@ export const daysBack = ({
 }: Pick<AnalyticsPlan, 'window' | 'zone'>): number =>
   Math.ceil((endMs + zone.offsetAt(endMs) - startMs - zone.offsetAt(startMs)) / dayMs)
 
-/** Returns the plan for the previous period. */
 export function before<Plan extends Pick<AnalyticsPlan, 'window' | 'zone'>>(plan: Plan): Plan {
   const { startMs, endMs } = plan.window
   const days = daysBack(plan)

@@ -8,7 +8,6 @@ const daysMax = 90
 /** The most time that the steps of a funnel may take. */
 export const withinMsMax = daysMax * dayMs
 
-/** The steps of a funnel in a request. */
 export const Steps = Type.Array(EventFilterText, {
   minItems: 2,
   maxItems: stepsMax,

@@ -7,7 +7,6 @@ import { type VersionedList, versionedLists } from '../platform/postgres/version
 
 import { readEventFilters } from './figuresRequest.ts'
 
-/** Most goals of a project. */
 export const goalsMax = 20
 
 /** A goal of visitors: an event that matches the filter. */
@@ -15,7 +14,6 @@ export interface Goal {
   name: string
   /** field:op:value, in the syntax of the parameter `filter`. */
   filter: string
-  /** The value of each of its events. */
   value?: GoalValue
 }
 
@@ -46,7 +44,6 @@ export const conditionsOf = ({ filter, value }: Goal): GoalConditions => ({
   valuePath: (value && pathIntoEventData(value.property)) ?? null,
 })
 
-/** A project's goals. */
 export type Goals = VersionedList<'goals', Goal>
 
 export const { read: readGoals, replace: replaceGoals } = versionedLists<'goals', Goal>(

@@ -9,7 +9,6 @@ export type Interval = (typeof intervals)[number]
 /** Intervals of days. Shorter ones have a fixed length where clocks change. */
 type LocalInterval = Exclude<Interval, 'minute' | 'hour'>
 
-/** Whether intervals are shorter than a day. */
 export const isWithinDay = (interval: Interval): interval is 'minute' | 'hour' =>
   interval === 'minute' || interval === 'hour'
 

@@ -5,7 +5,6 @@ import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { meetsFilters, meetsPlan, selectsEvents, sessionConditions } from './hits/selectedHits.ts'
 
-/** Which part of the sessions' pages. */
 export interface JourneysAsked {
   /** Number of steps from page to page. */
   readonly steps: number

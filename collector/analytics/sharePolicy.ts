@@ -31,7 +31,6 @@ const sharedFields = [
 /** Other operators would find a text by its parts: an address, letter by letter. */
 const sharedOperators: readonly Operator[] = ['eq', 'ne', 'in']
 
-/** Whether the caller has a share link. */
 export const isShare = ({ caller }: Principal): boolean => caller.kind === 'share'
 
 /** Throws 403 for filters and dimensions that a share link must not use, and for bots. */

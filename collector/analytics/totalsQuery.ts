@@ -64,7 +64,6 @@ function sessionColumns(condition?: string): string {
   ].join(',\n  ')
 }
 
-/** Selects one row of Totals. */
 export function totalsQuery(plan: AnalyticsPlan): Query {
   const { bind, params } = bindings()
   return { sql: totalsSql(totalColumns(), plan, bind), params }
@@ -73,7 +72,6 @@ export function totalsQuery(plan: AnalyticsPlan): Query {
 const totalsSql = (columns: string, plan: AnalyticsPlan, bind: Bind): string =>
   `SELECT ${columns}\nFROM hits\nWHERE ${all(hitConditions(plan, 'events', bind))}`
 
-/** Selects one PeriodRow. */
 export function periodQuery(plan: AnalyticsPlan): Query {
   const { bind, params } = bindings()
   const withBots: AnalyticsPlan = { ...plan, bots: 'included' }

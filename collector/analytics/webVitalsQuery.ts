@@ -3,7 +3,6 @@ import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { hitConditions } from './hits/selectedHits.ts'
 
-/** The metrics that the pixel measures. */
 export const metrics = ['LCP', 'INP', 'CLS', 'FCP', 'TTFB'] as const
 
 /** The metrics of a page, or of all pages. */

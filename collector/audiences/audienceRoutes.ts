@@ -28,7 +28,6 @@ import { readNumbersOf } from './shownNumbers.ts'
 const path = '/api/v1/audiences'
 const onePath = `${path}/:audience_id`
 
-/** Routes that list, read, change and delete audiences. */
 export const audienceRoutes =
   (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

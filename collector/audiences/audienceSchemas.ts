@@ -24,7 +24,6 @@ const GivenDefinition = Type.Unsafe<unknown>({
 const Entity = Type.Union([Type.Literal('people'), Type.Literal('companies')])
 const Node = Type.Record(Type.String(), Type.Unknown(), { description: 'A node.' })
 
-/** A definition in a response. */
 export const Definition = Type.Object(
   {
     entity: Entity,

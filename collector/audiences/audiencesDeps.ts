@@ -2,7 +2,6 @@ import type { Allowance } from '../billing/allowance.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import type { Files } from './files/open.ts'
 
-/** Dependencies of the audiences. */
 export type AudiencesDeps = Pick<
   ReadDeps,
   'openQueryExecutor' | 'billing' | 'cursors' | 'postgres' | 'now'

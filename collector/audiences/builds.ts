@@ -9,10 +9,8 @@ import { uuidV7 } from '../platform/uuidV7.ts'
 export const meterOf = (isPredictive: boolean): Extract<Meter, `audience${string}`> =>
   isPredictive ? 'audience_predictive' : 'audience'
 
-/** The queue that finds pending builds. */
 export const buildsQueue = 'audiences.builds'
 
-/** One build of an audience: its definition and its owner. */
 export interface Build {
   readonly buildId: string
   readonly audienceId: string
@@ -141,7 +139,6 @@ export async function failBuild(client: Queryable, buildId: string, reason: stri
   )
 }
 
-/** Results of a completed build. */
 interface Completed {
   readonly count: number
   readonly isPredictive: boolean

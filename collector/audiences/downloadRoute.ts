@@ -177,7 +177,6 @@ interface Stores {
   readonly queryExecutor: QueryExecutor
 }
 
-/** A file that is ready, with its number of rows and the number of members of its build. */
 type ReadyFile = Pick<AudienceFile, 'build_id' | 'fingerprint'> & { rows: number; members: number }
 
 /** The keys of a file's records in its build. Null if the file lacks members who are shown now. */

@@ -16,7 +16,6 @@ import { dayOf } from './sample/sampleQuery.ts'
 
 /** The current result of an audience's definition for one person. */
 export interface Explanation {
-  /** Whether the person has data. */
   readonly isKnown: boolean
   /** Whether the person is in the served build; null before the first build. */
   readonly isInBuild: boolean | null

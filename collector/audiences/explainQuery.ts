@@ -25,7 +25,6 @@ export interface ExplainRow {
   readonly has_profile: boolean
 }
 
-/** An id that no build has. */
 const none = '00000000-0000-0000-0000-000000000000'
 
 export function explainQuery(plan: ExplainPlan): Query {

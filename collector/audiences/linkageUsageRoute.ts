@@ -8,7 +8,6 @@ import { readUsageWindow, UsageParameters } from '../billing/usageWindow.ts'
 import { tags } from './audienceSchemas.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 
-/** The meters of the records of audiences. */
 const audienceMeters = ['audience', 'audience_predictive'] as const satisfies readonly Meter[]
 
 const ProjectUsage = Type.Object({

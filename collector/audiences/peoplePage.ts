@@ -29,7 +29,6 @@ export async function readPeopleAudience(
   )
 }
 
-/** The members of a page, their build and its meter. */
 interface ChargedPage extends Pick<Usage, 'meter' | 'projectId'> {
   readonly buildId: string
   readonly members: readonly Member[]

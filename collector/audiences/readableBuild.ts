@@ -2,7 +2,6 @@ import { ApiError } from '../api/http/errors.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import type { StoredAudience } from './audiences.ts'
 
-/** A build whose members can be read. */
 export interface ReadableBuild {
   readonly buildId: string
   /** Number of members: their keys are 1 to this. */

@@ -1,7 +1,6 @@
 import type { Static } from 'typebox'
 import type { Definition } from './audienceSchemas.ts'
 
-/** A definition from which users start. */
 export interface Template {
   readonly template_id: string
   readonly name: string

@@ -136,7 +136,6 @@ async function giveBack(postgres: Postgres, { organizationId, question, nowMs }:
     .catch(() => {})
 }
 
-/** Deletes the questions of past days. */
 export async function deletePastAnswers(postgres: Postgres, nowMs: number): Promise<void> {
   await postgres.query('DELETE FROM free_answers WHERE day < $1', [dayOf(nowMs)])
 }

@@ -1,7 +1,6 @@
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Allowance } from './allowance.ts'
 
-/** Dependencies of the billing routes. */
 export interface BillingDeps {
   postgres: Postgres
   allowance: Pick<Allowance, 'read'>

@@ -5,7 +5,6 @@ import { inTransaction, type Queryable } from '../platform/postgres/transaction.
 import { currency } from './prices.ts'
 import { wholeOrganization } from './usageQuery.ts'
 
-/** Per cent of a budget. */
 const thresholds = [50, 80, 100]
 
 interface Notice {

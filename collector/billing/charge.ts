@@ -34,7 +34,6 @@ export interface Repeated {
   readonly window: ReadWindow | null
 }
 
-/** The organization, project and meter of a request for records. */
 export interface ChargedTo {
   organizationId: string
   projectId: string | null
@@ -82,14 +81,12 @@ export interface Charge {
   refund(handed?: number): Promise<void>
 }
 
-/** A piece of an answer. */
 export interface Delivery {
   readonly bytes: Buffer
   /** The number of records that end in this part. */
   readonly records: number
 }
 
-/** The admitted request that a charge is for. */
 export interface ChargeInput {
   caller: Caller
   chargedTo: ChargedTo
@@ -100,7 +97,6 @@ export interface ChargeInput {
   signal: AbortSignal | undefined
 }
 
-/** Dependencies of a charge. */
 export interface ChargeDeps {
   ledger: Ledger
   /** Charges a response: at once, or after the charges of other builds of its audience are known. */

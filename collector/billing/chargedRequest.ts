@@ -77,7 +77,6 @@ export interface ReadRecords {
   hashes?(): readonly string[] | Promise<readonly string[]>
   /** The keys of a page's records in their build. */
   readonly keys?: readonly number[]
-  /** The rows of a streamed answer. */
   readonly rows?: AsyncIterable<Delivery>
 }
 

@@ -65,7 +65,6 @@ function averageDay(
   return isFirst ? sum(charged) / Math.max((nowMs - todayMs) / dayMs, firstPartMin) : 0
 }
 
-/** The forecast of this month, of an organization or one project of it. */
 export async function readForecast(
   postgres: Postgres,
   { organizationId, projectId }: { organizationId: string | null; projectId: string | null },

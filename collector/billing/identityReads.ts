@@ -10,7 +10,6 @@ export interface IdentityRead {
   records: number
   /** Owner of the events. Null: the organization. */
   projectId: string | null
-  /** Whether the member gets a file. */
   isDownload?: boolean
 }
 

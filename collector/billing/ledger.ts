@@ -41,7 +41,6 @@ interface RepeatableRecords {
   record_hashes: readonly string[] | null
 }
 
-/** Records of an audience build. */
 interface BuildRecords {
   kind: 'build'
   build_id: string
@@ -51,10 +50,8 @@ interface BuildRecords {
   build_keys: string
 }
 
-/** A charged response that broke off. */
 type BrokenResponse = Pick<ChargedResponse, 'request_id' | 'organization_id' | 'idempotency'> &
   (RepeatableRecords | Pick<BuildRecords, 'kind' | 'record_keys'>) & {
-    /** The number of delivered records. */
     handed: number
   }
 

@@ -82,7 +82,6 @@ export async function readLimits(
   }
 }
 
-/** All budgets and limits of an organization. */
 interface AllLimits {
   budgets: readonly Budget[]
   limits: readonly UsageLimit[]

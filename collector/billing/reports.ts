@@ -143,7 +143,6 @@ export async function readUnsentReports(
   return rows
 }
 
-/** Updates the metric of unsent reports. */
 export async function measureReports(postgres: Postgres): Promise<void> {
   unsentReports.set((await readUnsentReports(postgres, Date.now())).length)
 }

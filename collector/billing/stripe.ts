@@ -1,6 +1,5 @@
 import Stripe from 'stripe'
 
-/** A number of records on a meter of Stripe's. */
 export interface UsageReport {
   /** Stripe accepts the same identifier once within at least a day. */
   reportId: string

@@ -60,7 +60,6 @@ export async function readDailyUsage(
   return rows
 }
 
-/** Records of some meters by project, of each that has any. */
 export async function readUsageByProject(
   postgres: Postgres,
   { organizationId, projectId, startDate, endDate }: UsageWindow,

@@ -13,7 +13,6 @@ import { scopeQuery } from './query/scopeQuery.ts'
 import { SourceName, sources } from './query/source.ts'
 import { eventRows, tierNames } from './rowSchemas.ts'
 
-/** The parameters of the schema routes. */
 const SchemaQuery = strictObject({ ...scopeQuery, source: Type.Optional(SourceName) })
 
 const tags = ['Events']

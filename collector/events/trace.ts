@@ -129,7 +129,6 @@ const rejectionsQuery = (scope: Scope, eventId: string): Query => ({
   params: { ...scopeParams(scope), event: eventId, rows: tracedMax },
 })
 
-/** Returns which of these browsers have opted out of this organization, or of all. */
 export async function readOptedOut(
   postgres: Postgres,
   { organizationId }: Scope,

@@ -25,7 +25,6 @@ export interface IngestSettings {
   readonly config: Config
   readonly postgres: { readonly url: string; readonly pool: Postgres }
   readonly guard: GuardDeps
-  /** The logs of this process. */
   readonly logs: EventLogs
   /** Whether this process writes the machine's copies of PostgreSQL's data (platform/diskCache.ts). */
   readonly keepsCopies: boolean

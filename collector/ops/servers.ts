@@ -34,7 +34,6 @@ export async function withServers<T>(
   }
 }
 
-/** Returns the addresses that the service wrote when it started. */
 function serversOfService(dataDir: string): Servers {
   const notes = readStoreNotes(dataDir)
   if (!notes)

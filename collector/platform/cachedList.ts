@@ -11,7 +11,6 @@ const spareLines = 1_000
 /** Delay before the next attempt after a failed write. */
 const retryMs = 30_000
 
-/** Source of a list in memory. */
 export interface ListSource<T> {
   keyOf(item: T): string
   get(key: string): T | undefined
@@ -25,7 +24,6 @@ export interface CachedList<T> {
   read(): T[] | undefined
   /** Writes the list. Call it once the list is complete; nothing is written earlier. */
   begin(): void
-  /** Writes the current item of this key. */
   changed(key: string): void
   /** Writes all pending changes. */
   close(): Promise<void>

@@ -20,7 +20,6 @@ export interface DiskCache<T> {
   remove(): void
 }
 
-/** Returns the directory of the copies. */
 export const keptDirectory = (dataDir: string): string => join(dataDir, 'kept')
 
 /**

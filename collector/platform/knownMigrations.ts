@@ -20,7 +20,6 @@ const digestOf = (sql: string): string =>
     .digest('hex')
     .slice(0, 12)
 
-/** Returns the file of a migration. */
 export const fileOf = (migration: string): string => migration.split('@', 1)[0]!
 
 /**

@@ -32,7 +32,6 @@ export async function verifyMail(smtpUrl: string): Promise<void> {
   }
 }
 
-/** Returns a function that sends mail through the server of SMTP_URL. */
 export function openMail(smtpUrl: string, from: string): SendMail {
   const transport = openTransport(smtpUrl)
   return async (mail) => {
@@ -54,11 +53,9 @@ export function wasNotSent(error: unknown): boolean {
   )
 }
 
-/** The fields of nodemailer's errors. */
 interface MailError {
   code?: string
   syscall?: string
-  /** The status of the server's response. */
   responseCode?: number
   timeoutType?: string
 }

@@ -16,7 +16,6 @@ export const packageRoot = findPackageRoot(here)
  */
 export const buildRoot = /^.*[\\/]\.builds[\\/][^\\/]+/.exec(here)?.[0] ?? join(packageRoot, 'dist')
 
-/** The version of Footfall in package.json. */
 export const packageVersion: string = JSON.parse(
   readFileSync(join(packageRoot, 'package.json'), 'utf8'),
 ).version

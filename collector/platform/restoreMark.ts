@@ -26,7 +26,6 @@ export async function beginRestore(
   ])
 }
 
-/** Marks the data directory alone. */
 export const markDirectory = (dataDir: string, from: string): void =>
   writeFileSync(pathOf(dataDir), `${from}\n`, { mode: 0o600, flush: true })
 

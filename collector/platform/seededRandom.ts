@@ -4,7 +4,6 @@ export interface Random {
   next(): number
   /** Returns a whole number from `least` to `most`, both included. */
   integer(least: number, most: number): number
-  /** Returns true with this probability. */
   chance(probability: number): boolean
   pick<T>(values: readonly T[]): T
   /** Returns a valid version 4 UUID. */

@@ -3,9 +3,7 @@ import { networkOf } from '../../api/access/network.ts'
 import { type Bucket, requireToken } from '../../api/access/tries.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** The caller that tries to sign in. */
 export interface Attempt {
-  /** The client's address. */
   address: string
   /** In lower case. */
   email: string

@@ -275,7 +275,6 @@ function readExpiry(given: string | null | undefined): Date | undefined {
   return expiresAt
 }
 
-/** Revokes a key, and records it in the audit log. */
 export async function revokeKey(
   client: Queryable,
   principal: Principal,

@@ -32,7 +32,6 @@ export function newInvitation(): { token: string; sha256: Buffer; expiresAt: Dat
 /** Limit of an organization, so that it cannot send unlimited mail to strangers. */
 export const invitationMails = { burst: 100, everySeconds: 60 }
 
-/** The mail to an invited person. */
 export async function invitationMail(
   client: Queryable,
   organizationId: string,

@@ -25,7 +25,6 @@ export interface ProjectMemberRow extends Omit<ProjectMember, 'created_at'> {
   created_at: Date
 }
 
-/** Throws 404. */
 export async function readProjectMember(
   client: Queryable,
   projectId: string,

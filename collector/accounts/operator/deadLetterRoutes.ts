@@ -13,7 +13,6 @@ const shownMax = 100
 const rowCharsMax = 2_000
 /** The route reads complete files. Larger ones need the command line. */
 const bytesMax = 32 * 1024 * 1024
-/** Letters of one request. */
 const replayedMax = 1_000
 /** One request at a time replays dead letters. */
 const replayLease = 'operator.dead_letters'

@@ -2,7 +2,6 @@ import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** Dependencies of the routes of operators. */
 export interface OperatorDeps {
   postgres: Postgres
   /** `live` has the events of real visitors. */

@@ -119,7 +119,6 @@ async function readLastBackup(postgres: Postgres) {
     : null
 }
 
-/** GET /dashboard/operator/status. */
 export const statusRoutes =
   ({ postgres, clickhouse, metrics, version }: OperatorDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

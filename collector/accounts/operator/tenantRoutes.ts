@@ -20,7 +20,6 @@ const Tenant = Type.Object(
   { title: 'Tenant' },
 )
 
-/** GET /dashboard/operator/tenants. */
 export const tenantRoutes =
   ({ postgres, openQueryExecutor }: OperatorDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -76,7 +76,6 @@ export const pixelAt =
     }
   }
 
-/** Throws 404. */
 export async function readPixel(
   client: Queryable,
   collectorUrl: string,

@@ -14,7 +14,6 @@ export interface DeletedThing {
   pixelId?: string
 }
 
-/** The queue that carries deletions out. */
 export const eventDeletions = 'admin.event-deletions'
 
 /**

@@ -36,7 +36,6 @@ export interface ProjectRow extends Omit<Project, 'created_at' | 'updated_at'> {
   updated_at: Date
 }
 
-/** Throws 404. */
 export async function readProject(
   client: Queryable,
   projectId: string,

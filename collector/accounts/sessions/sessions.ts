@@ -14,7 +14,6 @@ import type { AccountsDeps } from '../accountsDeps.ts'
 import { rememberBrowser } from './knownBrowser.ts'
 import { userWithPassword } from './signIn.ts'
 
-/** The member who is signed in to the dashboard. */
 export const SignedIn = Type.Object(
   {
     member: Type.Object({

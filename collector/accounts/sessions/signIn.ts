@@ -8,7 +8,6 @@ import { type Attempt, forgetSignInTries, takeSignInTry } from '../credentials/s
 import { knownBrowserOf } from './knownBrowser.ts'
 import { auditFailedSignIn, auditSignIn } from './signInAudit.ts'
 
-/** Reads the caller that tries to sign in from a request. */
 export const attemptOf = async (
   postgres: Postgres,
   request: FastifyRequest,

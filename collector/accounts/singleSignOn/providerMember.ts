@@ -17,7 +17,6 @@ export type Refusal =
   | 'group_refused'
   | 'identity_conflict'
 
-/** A sign-in that came back from the provider is refused. */
 export class SignInRefused extends Error {
   readonly reason: Refusal
 
@@ -62,7 +61,6 @@ const storable = (name: string): string =>
     .toWellFormed()
     .trim()
 
-/** A member who may sign in. */
 interface ProviderMember {
   readonly memberId: string
   readonly role: Role

@@ -162,7 +162,6 @@ async function savePlan(
   })
 }
 
-/** The names of events that changed, and the settings. */
 function changesOfPlan(before: Plan | null, now: Plan): Record<string, unknown> {
   const [old, events] = [before?.events ?? {}, now.events]
   const isSame = (name: string) => isDeepStrictEqual(old[name], events[name])

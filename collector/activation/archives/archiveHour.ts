@@ -19,7 +19,6 @@ export interface ArchiveDeps extends OpenDeps, EventStores {
   readonly temporaryDirectory: string
 }
 
-/** An archive whose next hour is due. */
 export interface DueArchive {
   readonly archive_id: string
   readonly organization_id: string
@@ -31,7 +30,6 @@ export interface DueArchive {
   readonly paused_by: string | null
 }
 
-/** A file of a turn. */
 interface PlannedFile {
   readonly file_id: string
   readonly hour_ms: number
@@ -39,7 +37,6 @@ interface PlannedFile {
   readonly rows: number
 }
 
-/** Why the hour waits. */
 export interface Pause {
   readonly by: RefusalCode | 'destination' | 'daily_records_max'
   readonly reason: string

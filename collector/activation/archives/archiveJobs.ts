@@ -107,5 +107,4 @@ async function readDue(
   return rows
 }
 
-/** Returns the start of the hour of a time. */
 export const hourOf = (ms: number): number => Math.floor(ms / hourMs) * hourMs

@@ -106,7 +106,6 @@ export const archiveRoutes =
     await app.register(singleArchiveRoutes(postgres))
   }
 
-/** The routes of one archive. */
 const singleArchiveRoutes =
   (postgres: Postgres): FastifyPluginAsyncTypebox =>
   async (app) => {

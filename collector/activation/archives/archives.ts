@@ -90,7 +90,6 @@ export async function listArchives(client: Queryable, projectId: string): Promis
   return rows.map(toArchive)
 }
 
-/** Reads an archive of an organization; undefined if none has this id. */
 export async function readArchive(
   client: Queryable,
   organizationId: string,

@@ -37,7 +37,6 @@ function turnConditions({ organizationId, projectId, startMs, runMs }: Turn, bin
   AND received_at < ${cutoff} AND (ts_millis >= ${run} OR received_at >= ${time(cutoffOf(runMs - hourMs))})`
 }
 
-/** The hours of a turn with their numbers of events. */
 export function hoursQuery(turn: Turn): Query {
   const { bind, params } = bindings()
   return {

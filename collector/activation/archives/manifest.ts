@@ -22,7 +22,6 @@ interface StoredFile {
   sha256: string
 }
 
-/** Writes the manifest of a day, which lists the files that are in the bucket. */
 export async function storeManifest(
   postgres: Postgres,
   destination: Destination,

@@ -26,7 +26,6 @@ import type { CampaignsDeps } from './campaignsDeps.ts'
 const path = '/api/v1/campaigns'
 const One = Type.Object({ campaign: Campaign })
 
-/** Routes that list, read, create and change campaigns. */
 export const recordRoutes =
   (deps: CampaignsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -13,7 +13,6 @@ import { requireDaysInOrder } from './daysInOrder.ts'
 
 export type Campaign = Static<typeof CampaignSchema>
 
-/** Selects campaigns of a scope. */
 export interface Choice {
   scope: RecordScope
   status?: string | undefined

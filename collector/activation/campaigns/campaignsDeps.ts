@@ -6,11 +6,9 @@ import type { EventLog } from '../../ingest/log/eventLog.ts'
 import type { Locate } from '../../ingest/normalize/address.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** Dependencies of the campaigns' records and figures. */
 export interface CampaignsDeps {
   postgres: Postgres
   openQueryExecutor: OpenQueryExecutor
-  /** Signs the cursors of pages. */
   cursors: Cursors
   /** Returns the owners of the campaigns that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf

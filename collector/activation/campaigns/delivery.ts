@@ -31,7 +31,6 @@ export const Delivery = strictObject({
 })
 export type Delivery = Static<typeof Delivery>
 
-/** A valid delivery. */
 export interface ValidDelivery extends Delivery {
   projectId: string
   tsMillis: number
@@ -81,7 +80,6 @@ const invalidEvent = (path: string, message: string): DeliveryFault => ({
   message,
 })
 
-/** Returns the projects of those campaigns that belong to the organization, or to one project of it. */
 export async function projectsOfCampaigns(
   postgres: Postgres,
   { organizationId, projectId }: { organizationId: string; projectId: string | null },

@@ -122,7 +122,6 @@ const withoutVisitor = ({
   ...rest
 }: ValidDelivery): ValidDelivery => rest
 
-/** Returns a text member of an unchecked event. */
 function textOf(event: unknown, key: 'event_id' | 'campaign_id'): string | null {
   const value = (event as Record<string, unknown> | null)?.[key]
   return typeof value === 'string' ? value.slice(0, 100).toWellFormed() : null

@@ -52,7 +52,6 @@ export function budgetStatusOf(
   }
 }
 
-/** Returns utilization and remaining budget; both are null without a budget. */
 export function budgetFigures(budget: number | null, spendMicros: number) {
   const spend = spendMicros / 1e6
   return {

@@ -36,7 +36,6 @@ export const readDelivered = (
   of: PerformanceOf,
 ): Promise<Map<string, Delivered>> => read(queryExecutor, of, 'campaign_id')
 
-/** Returns the deliveries of the campaigns on each day with any, by date. */
 export const readDaily = (
   queryExecutor: QueryExecutor,
   of: PerformanceOf,

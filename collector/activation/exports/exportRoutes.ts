@@ -25,7 +25,6 @@ const checked =
   'The destination must accept the format, and the integration must have the settings that the format needs. A mapping can only name fields of the destination. The service validates the fields of a CRM; while the CRM is unreachable, the export is saved and each run validates the mapping.'
 const testKeys = 'With a test key, nothing is stored or sent.'
 
-/** Routes that create, list, read, change and delete exports. */
 export const exportRoutes =
   (deps: ExportsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

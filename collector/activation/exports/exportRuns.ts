@@ -15,7 +15,6 @@ import type { ExportsDeps } from './exportsDeps.ts'
 
 export type Run = Static<typeof RunSchema>
 
-/** The queue that finds due runs. */
 export const exportRuns = 'exports.runs'
 
 /** Statuses of runs with records that have no outcome yet. */
@@ -48,7 +47,6 @@ const shownCounters = (row: Counters): Partial<Record<keyof Counters, number>> =
         records_duplicated: row.records_duplicated!,
       }
 
-/** Reads the run for the message `export.run_ended`. */
 export async function readRunEnd(
   client: Queryable,
   runId: string,
@@ -135,7 +133,6 @@ export async function listFailures(
   }
 }
 
-/** The caller that requests a run and is charged for it. */
 export interface Requester {
   readonly organizationId: string
   readonly callerId: string
@@ -144,7 +141,6 @@ export interface Requester {
   readonly requestId: string | null
 }
 
-/** Dependencies of requests for runs. */
 export type RequestDeps = Pick<ExportsDeps, 'allowance' | 'now'>
 
 /**

@@ -20,7 +20,6 @@ const chosen = `FROM exports JOIN integrations USING (integration_id) JOIN proje
 const columns = `export_id, exports.project_id, exports.name, audience_id, list_id, integration_id, type,
   output_format, mapping, schedule, daily_records_max::float8 AS daily_records_max, exports.version, exports.created_at, exports.updated_at`
 
-/** Selects exports of a scope. */
 interface Choice {
   export_id?: string | undefined
   audience_id?: string | undefined
@@ -77,7 +76,6 @@ type ValidExport = Omit<Static<typeof NewExport>, 'project_id' | 'integration_ty
   project_id: string
 }
 
-/** Creates a validated export, and returns its id. */
 export async function createExport(
   client: Queryable,
   settings: ValidExport,

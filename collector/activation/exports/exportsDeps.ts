@@ -5,13 +5,11 @@ import type { EventStores } from '../../events/query/eventStores.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import type { IntegrationsDeps, OpenDeps } from '../integrations/integrationsDeps.ts'
 
-/** Dependencies of the exports' routes. */
 export interface ExportsDeps extends IntegrationsDeps {
   /** Runs take free answers from it. */
   readonly allowance: Pick<Allowance, 'takeForWork'>
 }
 
-/** Dependencies of sending. */
 export interface SendDeps extends OpenDeps, EventStores, Pick<ExportsDeps, 'allowance'> {
   readonly openQueryExecutor: OpenQueryExecutor
   readonly billing: Billing

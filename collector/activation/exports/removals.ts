@@ -100,7 +100,6 @@ async function readHidden(postgres: Postgres, others: readonly Address[]): Promi
   return rows
 }
 
-/** Removes erased people from the results of runs. */
 async function forgetErased(postgres: Postgres): Promise<void> {
   await postgres.query(
     `UPDATE export_outcomes AS outcome SET record = 'erased'

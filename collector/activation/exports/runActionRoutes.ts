@@ -23,7 +23,6 @@ const notNow =
   'A run is in progress, no record failed, or `not_ready`: the audience is not built, or its members were deleted.'
 const testKeys = ' With a test key, the answer is the sample run; nothing is sent or charged.'
 
-/** A request about an export, or a run of it. */
 interface RunRequest {
   readonly id: string
   readonly principal: Principal

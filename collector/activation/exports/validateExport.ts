@@ -17,7 +17,6 @@ import { openDestination } from '../integrations/openDestination.ts'
 export type Entity = 'people' | 'companies'
 export type Mapping = Readonly<Record<string, string>>
 
-/** The settings of an export to validate. */
 export interface ExportSettings {
   readonly integration: SealedIntegration
   readonly integrationType: IntegrationType | undefined
@@ -133,7 +132,6 @@ export const mappingOf = (
   mapping ??
   (outputFormat === 'crm' ? (destinationTypes[type].defaultMapping?.(settings) ?? null) : null)
 
-/** Whether a format supports a mapping. */
 const isMapped = (format: OutputFormat): boolean =>
   format === 'crm' || (fileFormats as readonly OutputFormat[]).includes(format)
 

@@ -5,7 +5,6 @@ import type { SealedIntegration } from './integrations.ts'
 import type { OpenDeps } from './integrationsDeps.ts'
 import { openDestination } from './openDestination.ts'
 
-/** Checks whether a destination accepts our credentials, and reads its fields. */
 export async function checkIntegration(
   deps: OpenDeps,
   integration: SealedIntegration,

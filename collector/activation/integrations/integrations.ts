@@ -20,7 +20,6 @@ export interface SealedIntegration extends Integration {
   readonly sealedSecrets: string
 }
 
-/** Returns the part of an integration that callers see. */
 export const withoutSecrets = ({
   sealedSecrets: _,
   ...integration
@@ -36,7 +35,6 @@ const chosen = `FROM integrations JOIN projects USING (project_id)
 const columns = `integration_id, project_id, type, integrations.name, settings, sealed_secrets, integrations.version,
   integrations.created_at, integrations.updated_at`
 
-/** Selects integrations of a scope. */
 interface Choice {
   integration_id?: string | undefined
   type?: IntegrationType | undefined

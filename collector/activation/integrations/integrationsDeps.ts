@@ -4,18 +4,15 @@ import type { Outbound } from '../../platform/outbound/outbound.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** Dependencies of opening a destination. */
 export interface OpenDeps {
   readonly postgres: Postgres
   /** Sends requests to customers' addresses, never to internal ones. */
   readonly outbound: Outbound
-  /** Decrypts the secrets of integrations. */
   readonly secretBox: SecretBox
   /** Milliseconds since 1970. */
   now(): number
 }
 
-/** Dependencies of the integrations' routes. */
 export interface IntegrationsDeps extends OpenDeps {
   readonly cursors: Cursors
   /** Returns the owners of the integrations that a request may read. Throws 403 and 404. */

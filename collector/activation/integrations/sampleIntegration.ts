@@ -8,7 +8,6 @@ import type { Integration } from './integrations.ts'
 export const sampleIntegrationId = (type: IntegrationType): string =>
   `5a3b1e00-0000-4000-8000-0000000000e${integrationTypes.indexOf(type) + 1}`
 
-/** The settings of sample integrations. */
 export const sampleSettings: Readonly<Record<IntegrationType, Record<string, unknown>>> = {
   hubspot: {},
   salesforce: { instance_url: 'https://sample.my.salesforce.com' },

@@ -4,7 +4,6 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { type MatchDeps, matchVisits } from './matchVisits.ts'
 import { reportMatches } from './reportMatches.ts'
 
-/** The queue that matches new events with the rules of visit alerts. */
 export const visitsQueue = 'visits.match'
 
 /** Time between two passes, which is part of the ten seconds until a message. */

@@ -120,7 +120,6 @@ export const visitAlertRoutes =
     await app.register(singleVisitAlertRoutes(deps))
   }
 
-/** The routes of one rule. */
 const singleVisitAlertRoutes =
   ({ postgres, outbound, secretBox }: VisitAlertsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

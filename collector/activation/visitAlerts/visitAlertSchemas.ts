@@ -19,7 +19,6 @@ export const visitAlertsMax = 50
 
 const kinds = ['person', 'company', 'profile', 'audience'] as const
 
-/** The tiers that identify visitors. */
 const alertTiers = tiers.filter((tier): tier is Exclude<Tier, 'web_event'> => tier !== 'web_event')
 
 const matchMembers = {

@@ -32,7 +32,6 @@ export async function listVisitAlerts(client: Queryable, projectId: string): Pro
   return rows.map(toVisitAlert)
 }
 
-/** Reads a visit alert of an organization; undefined if none has this id. */
 export async function readVisitAlert(
   client: Queryable,
   organizationId: string,

@@ -27,7 +27,6 @@ export interface ClaimedMatch {
   has_chat_url: boolean
 }
 
-/** An event with the fields that were read. */
 export type Row = Record<string, unknown>
 
 /** The newest pages of the session in a message. */
@@ -99,13 +98,11 @@ function sessionOf(events: readonly Row[]) {
   }
 }
 
-/** The title of a page view, from its payload. */
 function titleOf({ event_data }: Row): string | null {
   const { title } = JSON.parse(String(event_data)) as { title?: unknown }
   return typeof title === 'string' ? title : null
 }
 
-/** A line that names the visitor by the fields of the tier. */
 function personLine({ first_name, last_name, job_title, company_name, hem }: Row): string {
   const textOf = (values: readonly unknown[], between: string) =>
     values.map(visitorText).filter(Boolean).join(between)

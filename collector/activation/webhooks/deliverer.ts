@@ -19,7 +19,6 @@ export interface DelivererDeps {
   log: WarnLog
 }
 
-/** Tries due deliveries concurrently. */
 export interface Deliverer {
   /** Starts due deliveries, including those that become due meanwhile, up to the limit. */
   begin(): Promise<void>

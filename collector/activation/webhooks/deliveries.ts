@@ -54,7 +54,6 @@ async function readDelivery(
   return deliveryOf(rows[0])
 }
 
-/** Sends a test message to one webhook. */
 export async function sendTest(
   client: Queryable,
   webhook: { id: string; project_id: string | null },

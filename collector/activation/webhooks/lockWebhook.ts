@@ -5,7 +5,6 @@ import type { Webhook } from './webhookSchemas.ts'
 import { readWebhook } from './webhooks.ts'
 import type { WebhooksDeps } from './webhooksDeps.ts'
 
-/** A request that changes a webhook. */
 interface WebhookRequest {
   readonly principal: Principal
   readonly params: { readonly webhook_id: string }

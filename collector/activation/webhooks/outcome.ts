@@ -5,7 +5,6 @@ import { waitAfter } from './backOff.ts'
 import type { ClaimedDelivery } from './claim.ts'
 import { testType } from './deliveries.ts'
 
-/** Result of a try. */
 export interface Outcome {
   /** Null without a response. */
   status: number | null

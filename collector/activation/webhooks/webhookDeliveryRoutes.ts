@@ -21,7 +21,6 @@ import type { WebhooksDeps } from './webhooksDeps.ts'
 
 const path = '/api/v1/webhooks/:webhook_id'
 
-/** Routes that return deliveries of a webhook, and resend them. */
 export const deliveryRoutes =
   (deps: WebhooksDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -4,7 +4,6 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { dispatchMessages, secondsUntilDue } from './claim.ts'
 import type { Deliverer } from './deliverer.ts'
 
-/** Retention of messages and their deliveries. */
 const keptDays = 30
 
 /** The background jobs of webhooks: dispatch messages, start due deliveries, delete old ones. */

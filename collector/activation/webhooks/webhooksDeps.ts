@@ -4,15 +4,12 @@ import type { Outbound } from '../../platform/outbound/outbound.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** Dependencies of the routes of webhooks. */
 export interface WebhooksDeps {
   postgres: Postgres
-  /** Signs the cursors of pages. */
   cursors: Cursors
   /** Returns the owners of the webhooks that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf
   /** Checks that addresses are public. */
   outbound: Outbound
-  /** Encrypts the secrets that sign messages. */
   secretBox: SecretBox
 }

@@ -5,7 +5,6 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { readersOf, sendToChat } from './alertChannels.ts'
 import type { Condition, Measurement } from './condition.ts'
 
-/** An alert with its project and the people who get its messages. */
 export interface ToldAlert {
   alert_id: string
   name: string
@@ -52,7 +51,6 @@ export async function tellAlert(
 const windowNames = { hour: 'in the last hour', day: 'in the last 24 hours' } as const
 const metricNouns = { visitors: 'visitor', page_views: 'page view', events: 'event' } as const
 
-/** Returns a sentence that describes the measurement. */
 function sentenceOf(
   { kind, metric, window, value: limit, goal }: Condition,
   { value, usual }: Measurement,

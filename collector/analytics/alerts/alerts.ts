@@ -78,7 +78,6 @@ export async function listAlerts(client: Queryable, projectId: string): Promise<
   return rows.map(toAlert)
 }
 
-/** Reads an alert of an organization; undefined if none has this id. */
 export async function readAlert(
   client: Queryable,
   organizationId: string,

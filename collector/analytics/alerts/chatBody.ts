@@ -1,4 +1,3 @@
-/** A message of an alert for a chat. */
 export interface ChatMessage {
   readonly title: string
   /** Lines of plain text. */

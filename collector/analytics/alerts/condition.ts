@@ -62,7 +62,6 @@ export const completeCondition = (given: Static<typeof ConditionInput>): Conditi
   ...given,
 })
 
-/** The outcome of a check. */
 export interface Measurement {
   isRaised: boolean
   /** The figure of the window. */
@@ -71,7 +70,6 @@ export interface Measurement {
   usual?: number
 }
 
-/** Returns the fault of a condition with the member's name; undefined without one. */
 export function conditionFault(
   { kind, direction, goal, filter }: Condition,
   goals: readonly Goal[],

@@ -32,7 +32,6 @@ const ownColumns = {
   received_at: 'received_at',
 } as const
 
-/** SQL of conditions. */
 interface Appended {
   /** Over rows of events: which are new. No hit of them exists. */
   readonly isNew: string

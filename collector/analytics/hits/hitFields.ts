@@ -39,7 +39,6 @@ export function dimensionValue(name: string): EventValue {
   return path ? { path, type: 'String' } : { name }
 }
 
-/** Returns SQL of a value; undefined if hits do not have it. */
 export function hitValue(value: EventValue, bind: Bind): string | undefined {
   if (!value.path) return columns.get(value.name)
   if (isNamePath(value.path) && value.type === 'String') return 'event_name'

@@ -23,7 +23,6 @@ export async function readHitsProgress(client: Queryable): Promise<HitsProgress>
   return rows[0] ?? { appended_ms: 0, appending_ms: null, repaired_ms: 0, compared_ms: 0 }
 }
 
-/** Writes these columns alone. */
 export async function writeHitsProgress(
   client: Queryable,
   changed: Partial<HitsProgress>,

@@ -76,7 +76,6 @@ const eventConditions = (plan: Plan, rows: Rows, bind: Bind): readonly string[] 
   ...filterConditions(plan.filters, plan, rows, bind),
 ]
 
-/** Returns all conditions of the rows of a plan. */
 export const hitConditions = (plan: Plan, rows: Rows, bind: Bind): readonly string[] => [
   ...sessionConditions(plan, rows, bind),
   ...eventConditions(plan, rows, bind),
@@ -156,7 +155,6 @@ export function hitsWith(
   return { from, values: sql }
 }
 
-/** Returns SQL of a session field that is a column of hits. */
 export const sessionColumn = (name: string): string => `session_${name}`
 
 /** SQL: the path of the last page view, over the rows of a session; null without one. */

@@ -18,7 +18,6 @@ const note =
   "project's first event. They are not part of the other figures. Absent without such days, with a filter, and for a " +
   'single pixel.'
 
-/** Totals of imported days. */
 export const ImportedTotals = Type.Object(
   {
     source,
@@ -29,7 +28,6 @@ export const ImportedTotals = Type.Object(
   { title: 'AnalyticsImportedTotals', additionalProperties: false, description: note },
 )
 
-/** Points of a series, of imported days. */
 export const ImportedPoints = Type.Object(
   {
     source,
@@ -43,7 +41,6 @@ export const ImportedPoints = Type.Object(
   { title: 'AnalyticsImportedPoints', additionalProperties: false, description: note },
 )
 
-/** Values of a dimension, of imported days. */
 export const ImportedValues = Type.Object(
   {
     source,

@@ -8,7 +8,6 @@ import type { SavedContent, SavedKind } from './savedKinds.ts'
 /** The maximum number of items of one kind in a project. */
 export const savedItemsMax = 200
 
-/** A segment, a funnel or an annotation of a project. */
 export interface SavedItem {
   item_id: string
   project_id: string
@@ -21,7 +20,6 @@ export interface SavedItem {
 
 const columns = `item_id, project_id, content, created_by, version, created_at, updated_at`
 
-/** Reads the items of one kind in a project, by creation time. */
 export async function listSavedItems(
   client: Queryable,
   projectId: string,
@@ -34,7 +32,6 @@ export async function listSavedItems(
   return rows
 }
 
-/** Reads one item of an organization, and locks it on request. */
 export async function readSavedItem(
   client: Queryable,
   organizationId: string,

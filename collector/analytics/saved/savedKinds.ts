@@ -47,7 +47,6 @@ export const segmentKind: SavedKind = {
   },
 }
 
-/** Named funnels. */
 const funnels: SavedKind = {
   kind: 'funnel',
   plural: 'funnels',
@@ -91,5 +90,4 @@ const annotations: SavedKind = {
   check() {},
 }
 
-/** Every kind of saved item. */
 export const savedKinds: readonly SavedKind[] = [segmentKind, funnels, annotations]

@@ -3,13 +3,11 @@ import { Id, Name, Nullable, strictObject, Timestamp } from '../../api/http/comm
 
 /** The maximum lifetime of a share link, in days. */
 export const daysMax = 366
-/** The maximum length of a password, in characters. */
 export const passwordLengthMax = 200
 const passwordLengthMin = 8
 /** The maximum number of origins that may embed a link. */
 const originsMax = 20
 
-/** A share link. */
 export const ShareLink = Type.Object(
   {
     share_id: Id,
@@ -50,7 +48,6 @@ export const ShareLink = Type.Object(
   { title: 'ShareLink' },
 )
 
-/** A new share link. */
 export const NewShareLink = strictObject({
   project_id: Id,
   pixel_id: Type.Optional(Nullable(Id)),

@@ -48,7 +48,6 @@ export async function listShares(client: Queryable, projectId: string): Promise<
   return rows
 }
 
-/** Reads a share link of an organization. */
 export async function readShare(
   client: Queryable,
   organizationId: string,
@@ -61,7 +60,6 @@ export async function readShare(
   return rows[0]
 }
 
-/** Input for a share link. */
 interface NewShare {
   projectId: string
   pixelId: string | null

@@ -23,13 +23,11 @@ const path = '/api/v1/analytics/shares'
 const ById = strictObject({ share_id: Id })
 const ProjectQuery = strictObject({ project_id: Type.Optional(Id) })
 
-/** The parameters that name a share link. */
 interface NamedShare {
   share_id: string
   project_id: string | undefined
 }
 
-/** The dependencies of the routes of share links. */
 export type SharesDeps = ReadDeps & { readonly secretBox: SecretBox }
 
 /** /api/v1/analytics/shares: links that show figures without a sign-in, until they end. */
@@ -58,7 +56,6 @@ export const sharesRoutes =
       return share
     }
 
-    /** Reads a share link that the caller administers. */
     const shareFor = async (principal: Principal, asked: NamedShare): Promise<Share> => {
       const share = await readShareOf(principal, asked)
       await projectFor(postgres, principal, 'events', share.project_id, 'write').catch((error) => {

@@ -24,7 +24,6 @@ const shownMax = 5
 /** Some of these are omitted, because they may describe a person or become links. */
 const readMax = 50
 
-/** Reads the figures of a project in a period and in the previous one. */
 export async function readSummary(
   queryExecutor: QueryExecutor,
   { organizationId, projectId }: { organizationId: string; projectId: string },

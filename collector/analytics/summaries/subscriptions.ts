@@ -39,7 +39,6 @@ export async function endSubscription(client: Queryable, subscriptionId: string)
   )
 }
 
-/** A summary to send. */
 export interface DueSummary {
   subscription_id: string
   project_id: string
@@ -65,7 +64,6 @@ const boundTo = (frequency: Frequency, { firstDay, endMs }: Period) => [
   new Date(endMs),
 ]
 
-/** Returns the time zones of the projects with summaries of a frequency. */
 export async function listZones(postgres: Postgres, frequency: Frequency): Promise<TimeZone[]> {
   const { rows } = await postgres.query<{ time_zone: string }>(
     `SELECT DISTINCT time_zone FROM summary_subscriptions JOIN projects USING (project_id) WHERE frequency = $1`,

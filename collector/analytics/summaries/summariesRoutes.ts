@@ -12,7 +12,6 @@ import { openUnsubscribeTokens } from './unsubscribeTokens.ts'
 
 interface SummariesDeps {
   postgres: Postgres
-  /** Whether this service sends mail. */
   sendsMail: boolean
 }
 

@@ -3,7 +3,6 @@ import type { Mail } from '../../platform/mail.ts'
 import type { Counted, SummaryFigures } from './figures.ts'
 import type { Frequency, Period } from './periods.ts'
 
-/** Content of a mail. */
 interface Summary {
   readonly projectName: string
   readonly frequency: Frequency

@@ -12,7 +12,6 @@ import {
 /** The rights of share links here: none, because the routes of share links only check a scope. */
 const mayNothing = () => forbidden('Share links cannot administer anything.')
 
-/** Whether a key with `role` has all rights of `other`. */
 export const coversRole = (role: KeyRole, other: KeyRole): boolean =>
   keyRoles.indexOf(role) >= keyRoles.indexOf(other)
 

@@ -51,7 +51,6 @@ const refusalOfOtherProject = {
 }
 export type Resource = keyof typeof refusalOfOtherProject
 
-/** Access of a caller to one project. */
 export interface ProjectGrant {
   readonly projectId: string
   readonly role: ProjectRole

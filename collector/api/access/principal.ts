@@ -1,5 +1,4 @@
 export type Role = 'owner' | 'admin' | 'member'
-/** Role of a member in a project. */
 export type ProjectRole = 'admin' | 'member'
 
 /**

@@ -16,7 +16,6 @@ export interface ObjectKind<Found extends { readonly project_id: string }> {
   readonly missing: () => ApiError
 }
 
-/** The object that a request names, and the project that it may name with it. */
 export interface RequestedObject {
   readonly id: string
   readonly project_id?: string | undefined

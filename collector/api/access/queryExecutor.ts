@@ -48,7 +48,6 @@ export interface ReadBy {
 export interface ReadLimits {
   /** Time limit of all queries of a request together. */
   readonly secondsMax: number
-  /** Memory limit of each query. */
   readonly memoryBytesMax: number
   /** Number of threads of a scan, which leaves cores to other queries (test/bench/neighbours.ts). */
   readonly scanThreads: number
@@ -88,7 +87,6 @@ export const readLimitsOf = ({
   scanThreads,
 })
 
-/** The caller of the request, and its data scope. */
 export interface ReadFor {
   readonly organizationId: string
   readonly mode: 'live' | 'test'
@@ -96,7 +94,6 @@ export interface ReadFor {
   readonly caller?: { readonly kind: string }
 }
 
-/** Opens the executor through which one request reads. */
 export type OpenQueryExecutor = (readFor: ReadFor, by: ReadBy) => QueryExecutor
 
 /**
@@ -119,7 +116,6 @@ export function createOpenQueryExecutor(
   }
 }
 
-/** The limits and running queries of an organization. */
 interface Shared {
   readonly limiter: ConcurrencyLimiter
   /** The organization, and the kind of its callers. */
@@ -210,7 +206,6 @@ function openQueryExecutor(
 
 const clientDisconnected = () => new ClientDisconnected('the client disconnected')
 
-/** ClickHouse's codes for a query that exceeded a limit. */
 const overLimit = new Set([
   158, // TOO_MANY_ROWS
   159, // TIMEOUT_EXCEEDED
@@ -221,7 +216,6 @@ const overLimit = new Set([
 /** ClickHouse's code for a result above max_result_bytes. */
 const resultTooLarge = 396 // TOO_MANY_ROWS_OR_BYTES
 
-/** ClickHouse's codes for an overloaded server. */
 const overloaded = new Set([
   201, // QUOTA_EXCEEDED
   202, // TOO_MANY_SIMULTANEOUS_QUERIES

@@ -97,7 +97,6 @@ export function createTakeTokens(postgres: Postgres): TakeTokens {
 const inWords = (rate: number): string =>
   rate < 1 ? `${Math.round(rate * 3600)} requests an hour` : `${rate} requests a second`
 
-/** Describes a limit for the documentation. */
 export function describeRateLimit(limit: RateLimitName): string {
   const parts = rateLimits[limit].map((name) => {
     const { rate, burst, per } = buckets[name]

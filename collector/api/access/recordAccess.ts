@@ -9,7 +9,6 @@ export const access = {
   members: true,
 } as const satisfies Access
 
-/** Access to routes that read events, which have a rate limit of their own. */
 export const eventsAccess = { ...access, limit: 'events' } as const satisfies Access
 
 /** Access to routes that change records or send data. */

@@ -4,7 +4,6 @@ import { isUuid } from '../../../schemas/uuid.ts'
 import { invalidParameter } from '../http/errors.ts'
 import type { Principal } from './principal.ts'
 
-/** The parts of a request that can name its project. */
 const parts = { params: 'params', querystring: 'query', body: 'body' } as const
 
 type Schema = RouteOptions['schema']
@@ -19,7 +18,6 @@ const scopedPart = (schema: Schema): Part | undefined =>
 /** Whether a route accepts a project, and so the header X-Project-Id. */
 export const isProjectScoped = (schema: Schema): boolean => scopedPart(schema) !== undefined
 
-/** The header's description in the documentation. */
 export const projectHeader = {
   'X-Project-Id': Type.Optional(
     Type.String({
@@ -49,7 +47,6 @@ export async function readProjectHeader(request: FastifyRequest): Promise<void> 
     throw invalidParameter('project_id', 'differs from the X-Project-Id header')
 }
 
-/** The parts of a request that may name its project. */
 export interface ProjectRequest {
   readonly principal: Principal
   readonly query: unknown

@@ -34,7 +34,6 @@ export type Access =
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** All routes with their declared access. */
     guardedRoutes: readonly RouteOptions[]
   }
   interface FastifyContextConfig {

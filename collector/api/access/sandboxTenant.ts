@@ -53,7 +53,6 @@ const kinds = {
   pixel_id: sampleIdentity.pixelId,
 } as const
 
-/** Redirects requests of test keys to the sample. */
 export interface SandboxTenant {
   /** Changes a test key's request to one of the sample organization, and returns its principal. */
   enter(request: FastifyRequest, principal: Principal): Promise<Principal>

@@ -11,7 +11,6 @@ interface Lookup {
   organizationId: string
   /** The only project that the caller may see; null: all projects of the organization. */
   projectId: string | null
-  /** The id of a project, a pixel or a campaign. */
   id: string
 }
 
@@ -69,7 +68,6 @@ export async function readCampaign(
   return rows[0]
 }
 
-/** Returns the projects of a member. */
 export async function projectsOfMember(postgres: Postgres, memberId: string): Promise<string[]> {
   const { rows } = await postgres.query<{ project_id: string }>(
     'SELECT project_id FROM project_members WHERE member_id = $1',

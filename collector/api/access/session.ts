@@ -8,7 +8,6 @@ import type { FastifyRequest } from 'fastify'
 export const sessionCookie = (publicUrl: string): string =>
   publicUrl.startsWith('https:') ? '__Host-footfall_session' : 'footfall_session'
 
-/** Returns the session of a request; null without one. */
 export function sessionOf(request: FastifyRequest, publicUrl: string): string | null {
   const { cookie } = request.headers
   const name = sessionCookie(publicUrl)

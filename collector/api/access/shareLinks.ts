@@ -5,7 +5,6 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { forbidden, unauthorized } from '../http/errors.ts'
 import type { Principal } from './principal.ts'
 
-/** Prefix of the secret of every share link. */
 export const shareSecretPrefix = 'ffs_'
 
 /**

@@ -17,7 +17,6 @@ import { mayTakeLong } from './longUploads.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The `error` of an error response. */
     errorCode: string | null
   }
 }
@@ -121,7 +120,6 @@ const bodyOf = ({ error, code, message, extra }: ApiError, requestId: string) =>
   ...extra.body,
 })
 
-/** Converts errors of Fastify and its plugins to errors of the catalogue. */
 function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ParentDeleted) return conflict('invalid_state', error.message)
   if (error instanceof NoSecretKeyError) return noSecretKey
@@ -158,7 +156,6 @@ const noSecretKey = new ApiError(
   'This service cannot store secrets. Its operator must set FOOTFALL_SECRET_KEY.',
 )
 
-/** Returns the media types that the request's route accepts. */
 const mediaTypesOf = ({ server }: FastifyRequest): string[] =>
   [
     'application/json',

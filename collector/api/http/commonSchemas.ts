@@ -12,7 +12,6 @@ export const Timestamp = Type.String({ format: 'date-time', description: 'RFC 33
 export const Nullable = <S extends TSchema>(schema: S, options: { description?: string } = {}) =>
   Type.Union([schema, Type.Null()], options)
 
-/** A text with one of these values. */
 export const Choice = <const V extends string>(
   values: readonly V[],
   options: { default?: V; description?: string } = {},

@@ -84,14 +84,11 @@ export const errorCodes = {
   use_download: ['use_download'],
 } as const satisfies Record<string, readonly [string, ...string[]]>
 
-/** An `error` of the catalogue. */
 export type ErrorWord = keyof typeof errorCodes
 
-/** A `code` of the catalogue. */
 export type ErrorCode = (typeof errorCodes)[ErrorWord][number]
 
 /** Why a request conflicts with the state of an object. */
 export type ConflictCode = (typeof errorCodes)['conflict'][number]
 
-/** Every code, sorted. */
 export const allErrorCodes: readonly ErrorCode[] = Object.values(errorCodes).flat().sort()

@@ -58,14 +58,12 @@ export const unauthorized = {
   /** A share link whose holder has not given its password. */
   sharePassword: () =>
     new ApiError(401, 'share_password_required', 'This link has a password. Enter it first.'),
-  /** The password of a share link is wrong. */
   sharePasswordWrong: () => new ApiError(401, 'invalid_credentials', 'The password is wrong.'),
   /** A dashboard route without a signed-in user. */
   session: () => new ApiError(401, 'unauthenticated', 'Sign in to the dashboard first.'),
   /** Sign-in failed; the error is the same for an unknown address and a wrong password. */
   credentials: () =>
     new ApiError(401, 'invalid_credentials', 'The e-mail address or the password is wrong.'),
-  /** The password is correct, but a second factor is required. */
   secondFactorRequired: () =>
     new ApiError(
       401,

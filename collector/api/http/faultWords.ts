@@ -34,7 +34,6 @@ export const nameOfPath = (path: readonly string[]): string =>
     )
     .join('')
 
-/** Returns the path of names to a violation. */
 export const pathOf = ({ instancePath }: Pick<Fault, 'instancePath'>): string[] =>
   instancePath
     .split('/')

@@ -13,7 +13,6 @@ export const itemErrorMembers = <const C extends string>(codes: readonly C[]) =>
   message: Type.String({ description: 'An explanation for people.' }),
 })
 
-/** The error of an item in a batch response. */
 export const ItemError = Type.Object(
   {
     error: Type.String(),

@@ -26,7 +26,6 @@ export async function listen(
   }
 }
 
-/** An address, and the setting with its port. */
 export interface Address {
   host: string
   port: number

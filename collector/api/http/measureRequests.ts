@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import { chargedRecords, httpRequests, httpSeconds } from '../../platform/metrics.ts'
 import { onEachAnswer } from './eachAnswer.ts'
 
-/** The label of requests that no route matches. */
 const unknownRoute = 'unknown'
 /**
  * Statuses that alerts count. They exist from a route's first response, because a rate misses a counter's

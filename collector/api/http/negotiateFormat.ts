@@ -19,7 +19,6 @@ export const isTable = (format: Format): format is TableFormat =>
 /** Whether people save answers of this format as files. */
 export const isFile = (format: Format): boolean => format === 'csv' || isTable(format)
 
-/** Returns the Content-Type of a format. */
 export const contentTypeOf = (format: Format): string =>
   isTable(format) ? formats[format] : `${formats[format]}; charset=utf-8`
 

@@ -11,7 +11,6 @@ export const CursorParameter = Type.String({
   description: '`next_cursor` of the previous page.',
 })
 
-/** The query parameters of the lists of PostgreSQL. */
 export const pageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 100 })),
   cursor: Type.Optional(CursorParameter),
@@ -27,7 +26,6 @@ interface PageQuery {
   cursor?: string | undefined
 }
 
-/** The query and position of one page of a list. */
 export interface ListPage {
   /** Name of the list (see Cursors). */
   list: string

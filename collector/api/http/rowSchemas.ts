@@ -23,7 +23,6 @@ export const wholeRow = (title: string, fields: readonly Field[]) =>
 interface Rows {
   /** Title of the schema with all fields. A selected row is `Selected…`. */
   title: string
-  /** All fields that callers can select. */
   fields: readonly Field[]
   /** Fields that every row has without `select`; other fields are optional. */
   always: readonly Field[]

@@ -148,7 +148,6 @@ interface Declared {
   type?: string
   minimum?: number
   maximum?: number
-  /** Message for a value that does not match. */
   errorMessage?: string
 }
 

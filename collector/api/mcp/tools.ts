@@ -28,7 +28,6 @@ export interface Tool {
   recordsMax: number
 }
 
-/** Returns the tools of the allowed operations that the service has. */
 export function toolsOf(document: Document): Tool[] {
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))

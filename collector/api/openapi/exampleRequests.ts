@@ -30,7 +30,6 @@ const pageView = {
 const message = { writeKey: pixel_id, anonymousId: cookie_id, timestamp: sent_at }
 const columns = 'timestamp,event_type,page_path,event_data'
 
-/** Ids of sample records, for parameters of these names. */
 export const exampleIds: Readonly<Record<string, string>> = {
   organization_id: sampleIdentity.organizationId,
   'X-Project-Id': project_id,

@@ -51,6 +51,5 @@ function addAnswer({ responses }: Operation, { query = {}, body }: ExampleReques
   }
 }
 
-/** The value of a text in a URL. */
 const valueFor = (text: string | undefined, schema: Schema | undefined): unknown =>
   text !== undefined && schema?.type === 'integer' ? Number(text) : text

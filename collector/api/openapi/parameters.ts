@@ -101,7 +101,6 @@ function describe(parameter: Parameter): void {
   if (value !== undefined) parameter.schema = { ...parameter.schema, examples: [value] }
 }
 
-/** Returns a value from the schema itself. */
 function namedValue({ const: only, enum: values, default: usual, anyOf, type }: Schema): unknown {
   const named = usual ?? only ?? values?.[0] ?? (anyOf?.[0] && namedValue(anyOf[0]))
   return named ?? (type === 'boolean' ? true : undefined)

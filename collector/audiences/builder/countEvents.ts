@@ -8,19 +8,16 @@ import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
 import { isOfEventsAlone, type LeafDay, leafIdOf, noteLeafDays, readLeafDays } from './leafDays.ts'
 import { type BuildDeps, stepSettings } from './memberStore.ts'
 
-/** The most days that one statement counts, so that each statement is short. */
 const daysMax = 31
 /** The most filters of one statement, because ClickHouse binds at most a thousand values. */
 const filtersMax = 100
 
-/** An event leaf and the first day to count. */
 interface Counted {
   readonly leafId: string
   readonly leaf: EventLeaf
   readonly fromDay: number
 }
 
-/** Leaves that one scan counts, and their days. */
 interface Scan {
   readonly leaves: readonly Counted[]
   readonly days: readonly number[]
@@ -120,7 +117,6 @@ function countedLeaves(projectId: string, { leaves }: Parsed, today: number): Co
   return [...counted.values()]
 }
 
-/** Returns the days of each leaf to count, ascending. */
 function findStaleDays(
   leaves: readonly Counted[],
   today: number,

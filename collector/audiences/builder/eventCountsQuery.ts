@@ -4,7 +4,6 @@ import { filterConditions } from '../../events/query/filter/filterSql.ts'
 import { dayMs } from '../../events/query/window/window.ts'
 import type { EventLeaf } from '../definition/definition.ts'
 
-/** The event leaves to count in one scan of a project's events. */
 export interface CountsScan {
   readonly organizationId: string
   readonly projectId: string

@@ -3,7 +3,6 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Lease } from '../../platform/postgres/lease.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** Dependencies of the steps of a build. */
 export interface BuildDeps {
   readonly postgres: Postgres
   /** Holds the events of the audience's organization. */
@@ -78,7 +77,6 @@ export async function dropMembers(clickhouse: ClickHouse, buildId: string): Prom
   })
 }
 
-/** Returns the builds that have members. */
 export async function readStoredBuilds(clickhouse: ClickHouse): Promise<string[]> {
   const rows = await clickhouse.rows<{ partition: string }>({
     sql: `SELECT DISTINCT partition FROM system.parts

@@ -21,9 +21,7 @@ export interface MembersPlan {
   readonly today: number
   /** The number of days that intent leaves read; `today` is the last. */
   readonly intentWindowDays: number
-  /** The build of each audience in leaves. */
   readonly usedBuilds: ReadonlyMap<string, string>
-  /** The lists in leaves. */
   readonly usedLists: UsedLists
   /** Hems of people whom the organization is erasing. */
   readonly erased: readonly string[]
@@ -40,7 +38,6 @@ interface ProfileBit {
   readonly condition: string
 }
 
-/** Returns the conditions that a scan of the profiles checks, with their bits. */
 export const profileBits = ({ parsed }: MembersPlan, bind: Bind): ProfileBit[] =>
   leavesOf(parsed, 'profile').map(({ index, leaf }) => ({
     index,

@@ -1,7 +1,6 @@
 import type { Filter } from '../../events/query/filter/filter.ts'
 import type { Source } from '../../events/query/source.ts'
 
-/** Types of members of an audience. */
 export const entities = ['people', 'companies'] as const
 export type Entity = (typeof entities)[number]
 

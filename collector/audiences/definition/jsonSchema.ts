@@ -81,7 +81,6 @@ export const definitionSchema = {
   },
 }
 
-/** Returns the schemas of profile leaves for a field, by type of the compared value. */
 function leavesOfField(field: Field) {
   const ops = opsOf(field)
   const value = {

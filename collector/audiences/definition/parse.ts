@@ -8,7 +8,6 @@ const limitMax = 1_000_000_000
 /** The most comparisons, and named paths, of all event leaves together. */
 const comparisonsMax = 400
 
-/** Place of the definition in a body. */
 const root = '/definition'
 
 /**

@@ -179,7 +179,6 @@ function readAudienceLeaf(node: unknown, pointer: string): AudienceLeaf {
   return { kind: 'audience', pointer, audienceId: members.id('audience_id') }
 }
 
-/** Runs a reader, and adds the place to its errors. */
 function placed<T>(pointer: string, read: () => T): T {
   try {
     return read()

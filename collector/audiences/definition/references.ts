@@ -109,7 +109,6 @@ export async function noteReferences(
   )
 }
 
-/** Deletes the recorded references of a definition. */
 export async function forgetReferences(client: Queryable, audienceId: string): Promise<void> {
   await client.query('DELETE FROM audience_uses WHERE audience_id = $1', [audienceId])
   await client.query('DELETE FROM audience_lists WHERE audience_id = $1', [audienceId])

@@ -61,7 +61,6 @@ export async function readFile(
   return rows[0]
 }
 
-/** Reads a file; undefined if it was deleted with its audience. */
 export async function readFileById(
   client: Queryable,
   fileId: string,
@@ -165,7 +164,6 @@ async function verifyFiles({ postgres, clickhouse }: EventStores): Promise<void>
   }
 }
 
-/** Deletes the bytes of expired files. */
 async function deleteExpired({
   postgres,
   store,

@@ -4,7 +4,6 @@ import type { Cursors } from '../../api/http/cursors.ts'
 import type { Config, S3Settings } from '../../config.ts'
 import { type FileStore, openDirectoryStore } from './fileStore.ts'
 
-/** The storage of audiences' files. */
 export interface Files {
   readonly files: FileStore
   /** The directory on this machine for files, or for parts before they are uploaded to the store. */

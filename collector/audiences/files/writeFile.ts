@@ -10,7 +10,6 @@ import type { FileStore } from './fileStore.ts'
 import { partQuery, type ShownMembers, shownQuery } from './rowsQuery.ts'
 import { RowsDiffer, saveStream } from './saveStream.ts'
 
-/** The formats to choose from. */
 export const formats = ['csv', 'ndjson', 'parquet'] as const
 /** The format of a file. `csv` has escaped formulas, `csv_unescaped` texts as they are. */
 export type FileFormat = (typeof formats)[number] | 'csv_unescaped'
@@ -24,9 +23,7 @@ export interface FilePart {
 
 export interface WriteDeps extends EventStores {
   readonly store: FileStore
-  /** The directory for parts that are being written. */
   readonly temporaryDirectory: string
-  /** Rows per part, for tests with smaller parts. */
   readonly partRows?: number
 }
 
@@ -35,7 +32,6 @@ const partRowsMax = 50_000
 /** How long a file can be downloaded. */
 const keptDays = 7
 
-/** ClickHouse's names of the file formats. */
 export const clickHouseFormats: Record<FileFormat, NamedFormat> = {
   csv: 'CSVWithNames',
   csv_unescaped: 'CSVWithNames',

@@ -6,7 +6,6 @@ import type { InterestPlan } from '../signals/interestPlan.ts'
 import { peopleInterest } from '../signals/interestQuery.ts'
 import { topicsColumn } from './topicQuery.ts'
 
-/** The requested hems, as a table. */
 const requestedHems = 'asked_hems'
 
 /**

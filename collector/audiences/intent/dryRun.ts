@@ -22,7 +22,6 @@ export const DryRunResult = Type.Object(
   { title: 'DryRunResult' },
 )
 
-/** Returns the response of a dry run. */
 export const dryRunAnswer = (meter: Meter, records_to_charge: number): Buffer => {
   const result: Static<typeof DryRunResult> = { dry_run: true, meter, records_to_charge }
   return Buffer.from(JSON.stringify(result))

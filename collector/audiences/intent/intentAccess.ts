@@ -14,5 +14,4 @@ export const access = {
 /** Access to the free routes: also owners and admins who are signed in to the dashboard. */
 export const freeAccess = { ...access, members: 'admins' } as const satisfies Access
 
-/** Access to previews. */
 export const previewAccess = { ...freeAccess, limit: 'intent_preview' } as const satisfies Access

@@ -12,7 +12,6 @@ import { DryRun } from './dryRun.ts'
 export const tags = ['Intent']
 
 export const limitOf = { default: 100, max: 1_000 } as const
-/** Most topics of one request. */
 const topicsMax = 25
 /** Longest cursor: the domain of a company. */
 const cursorCharsMax = 1_024
@@ -82,7 +81,6 @@ const several = {
   ),
 }
 
-/** The bodies of the topic routes. */
 export const bodyOf = {
   people: strictObject({ ...one, ...discovery, select: Type.Optional(selects.people), cursor }),
   companies: strictObject({

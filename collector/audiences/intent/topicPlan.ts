@@ -39,7 +39,6 @@ export interface TopicPlan extends InterestPlan {
 
 /** The start of the next page: a record, the request that it belongs to, and that request's day. */
 export interface TopicPosition {
-  /** Hash of the request. */
   readonly question: string
   readonly day: number
   readonly build: string | null

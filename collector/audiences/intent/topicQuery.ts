@@ -10,7 +10,6 @@ import { companyInterest, peopleInterest } from '../signals/interestQuery.ts'
 import type { TopicInterest } from './intentSchemas.ts'
 import type { TopicPlan } from './topicPlan.ts'
 
-/** A row of topicQuery. */
 export interface TopicRow {
   /** The hem, or the company's domain. */
   readonly member: string
@@ -86,7 +85,6 @@ GROUP BY member
 HAVING ${meets.join(' AND ')}`
 }
 
-/** Selects people with a profile that meets the filters, or companies that do. */
 function filteredMembers({ filters, entity }: TopicPlan, bind: Bind): string {
   const conditions = filters.map((filter) => profileFilterCondition(filter, bind))
   return entity === 'people'

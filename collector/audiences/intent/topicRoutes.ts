@@ -49,7 +49,6 @@ export const topicRoutes =
     const { allowance, postgres, billing, openQueryExecutor, now } = deps
     const cursors = deps.cursors<TopicPosition>('intent_topics')
 
-    /** Opens the reader and reads the plan of a request. */
     const open = async (
       principal: Principal,
       entity: Entity,

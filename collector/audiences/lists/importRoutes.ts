@@ -23,7 +23,6 @@ import { rejectedLine } from './reasons.ts'
 const path = '/api/v1/lists/:list_id/imports'
 const rejectedLimit = 1_000
 
-/** Routes that return imports of uploads, and their rejected lines. */
 export const importRoutes =
   (deps: ListsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

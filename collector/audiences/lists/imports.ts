@@ -32,17 +32,14 @@ const withMatches = <Row extends Matches>({
   ...(rows_matched !== null && { rows_matched, rows_unmatched: rows_unmatched! }),
 })
 
-/** The queue that finds waiting imports. */
 export const listImports = 'lists.imports'
 
-/** An import with the data for its job. */
 export interface PendingImport {
   readonly importId: string
   readonly listId: string
   readonly organizationId: string
   readonly kind: Kind
   readonly file: ImportFile
-  /** The completed part of the file. */
   readonly at: FilePosition
   readonly rows: number
 }
@@ -132,7 +129,6 @@ export async function readUnfinishedImports(client: Queryable): Promise<Unfinish
 /** After this silence, a machine counts as lost. */
 const silentDays = 3
 
-/** Fails the imports whose files are on lost machines. */
 export const failLostImports = (postgres: Postgres): Promise<void> =>
   fail(
     postgres,
@@ -231,7 +227,6 @@ export async function noteProgress(
     throw new ImportUnderWay(`import ${importId} was deleted, or is running elsewhere`)
 }
 
-/** The result of an import, by rows of its file. */
 export interface RowCounts {
   readonly total: number
   /** Rows that add a member whom a lookup returns, or a browser of a known person. */

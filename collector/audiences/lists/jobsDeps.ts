@@ -4,7 +4,6 @@ import type { WarnLog } from '../../platform/log.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Uploads } from './upload/uploads.ts'
 
-/** Dependencies of the background work of lists. */
 export interface ListJobsDeps {
   readonly postgres: Postgres
   readonly clickhouse: Readonly<Record<'live' | 'test', ClickHouse>>

@@ -1,7 +1,6 @@
 import { isUuid } from '../../../schemas/uuid.ts'
 import { isEmail, isHem } from '../../platform/hem.ts'
 
-/** Types of the items of a list. */
 export const kinds = ['emails', 'hems', 'domains', 'cookies'] as const
 export type Kind = (typeof kinds)[number]
 

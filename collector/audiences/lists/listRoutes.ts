@@ -15,7 +15,6 @@ import type { ListsDeps } from './listsDeps.ts'
 const path = '/api/v1/lists'
 const onePath = `${path}/:list_id`
 
-/** Routes that list, read, change and delete lists. */
 export const listRoutes =
   (deps: ListsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -14,7 +14,6 @@ export async function dropRows(clickhouse: ClickHouse, listId: string): Promise<
     await clickhouse.command({ sql: `ALTER TABLE ${table} DROP PARTITION '${listId}'`, params: {} })
 }
 
-/** Deletes the rows of one import. */
 export async function deleteImportRows(
   clickhouse: ClickHouse,
   listId: string,
@@ -28,7 +27,6 @@ export async function deleteImportRows(
   }
 }
 
-/** Returns the lists that have rows. */
 export async function readStoredLists(clickhouse: ClickHouse): Promise<string[]> {
   const rows = await clickhouse.rows<{ partition: string }>({
     sql: `SELECT DISTINCT partition FROM system.parts

@@ -18,7 +18,6 @@ export const tags = ['Lists']
 
 /** Most items of a body in JSON. */
 const itemsMax = 100_000
-/** Most items of one removal. */
 const removedMax = 10_000
 
 const Kind = Choice(kinds, {
@@ -166,7 +165,6 @@ const column = Type.Optional(
   }),
 )
 
-/** Parameters of a file in the query. */
 export const UploadQuery = strictObject({
   ...project,
   name: Type.Optional(Name),

@@ -17,7 +17,6 @@ export type List = Static<typeof ListSchema>
 /** The queue that deletes the members of deleted lists. */
 export const goneLists = 'lists.clean'
 
-/** Selects lists of a scope. */
 export interface Choice {
   scope: RecordScope
   audience_id?: string | undefined
@@ -41,7 +40,6 @@ const parametersOf = ({ scope, audience_id, campaign_id }: Choice) => [
   campaign_id ?? null,
 ]
 
-/** Retry time for a list that is in use. */
 const retrySeconds = 2
 const lockNotAvailable = '55P03'
 
@@ -164,7 +162,6 @@ export async function deleteList(client: Queryable, listId: string): Promise<voi
   await wakeQueue(client, goneLists)
 }
 
-/** Subtracts removed members from the list's count. */
 export async function noteRemoved(
   client: Queryable,
   listId: string,

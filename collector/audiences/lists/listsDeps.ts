@@ -4,13 +4,10 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Uploads } from './upload/uploads.ts'
 
-/** Dependencies of the lists. */
 export interface ListsDeps {
   readonly postgres: Postgres
   readonly clickhouse: Readonly<Record<'live' | 'test', ClickHouse>>
-  /** The uploads that wait for their import. */
   readonly uploads: Uploads
-  /** Signs the cursors of pages. */
   readonly cursors: Cursors
   /** Returns the owners of the lists that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf

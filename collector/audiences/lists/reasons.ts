@@ -21,7 +21,6 @@ export const reasons = {
 export type Reason = keyof typeof reasons
 export const reasonNames = Object.keys(reasons) as Reason[]
 
-/** Returns a rejected line in the form of responses. */
 export const rejectedLine = ({ line, reason }: { line: number; reason: Reason }) => ({
   line,
   reason,

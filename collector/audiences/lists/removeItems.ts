@@ -4,7 +4,6 @@ import { columnOf, type Kind } from './kinds.ts'
 import type { Reason } from './reasons.ts'
 
 export interface RemovedItems {
-  /** Number of removed members. */
   readonly removed: number
   /** Items that were not members, or were repeated. */
   readonly not_found: number

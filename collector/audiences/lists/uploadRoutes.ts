@@ -32,7 +32,6 @@ import { type Saved, saveUpload, type Upload } from './upload/saveUpload.ts'
 import { createUploadSlots } from './upload/uploadSlots.ts'
 
 const path = '/api/v1/lists'
-/** Largest body of JSON. */
 const jsonBytesMax = 16 * 1024 * 1024
 
 const config = {

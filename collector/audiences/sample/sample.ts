@@ -12,7 +12,6 @@ import { freeRowsSalt, maskRow, namedPeopleMin } from './mask.ts'
 import { namedPeople } from './namedPeople.ts'
 import { dayOf, sampleQuery } from './sampleQuery.ts'
 
-/** Result of a sample. */
 export interface Sample {
   /** Masked rows of the first members. */
   readonly sample: Record<string, unknown>[]

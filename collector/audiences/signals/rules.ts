@@ -19,7 +19,6 @@ export type Rule = { readonly topic: string } & {
   readonly [pattern in (typeof rulePatterns)[number]]?: string
 }
 
-/** An organization's rules. */
 export type Rules = VersionedList<'rules', Rule>
 
 const ruleLists = versionedLists<'rules', Rule>('intent_rules', {
@@ -39,7 +38,6 @@ export async function replaceRules(
   return replaced
 }
 
-/** Returns the organizations that have rules. */
 export async function readOrganizationsWithRules(client: Queryable): Promise<string[]> {
   const { rows } = await client.query<{ organization_id: string }>(
     'SELECT organization_id FROM intent_rules ORDER BY organization_id',

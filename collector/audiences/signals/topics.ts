@@ -2,7 +2,6 @@ import { invalidParameter } from '../../api/http/errors.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { ttlCache } from '../../platform/ttlCache.ts'
 
-/** A topic of the vocabulary. */
 export interface Topic {
   readonly topic: string
   readonly label: string

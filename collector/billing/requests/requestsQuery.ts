@@ -23,7 +23,6 @@ export type RequestPosition = readonly [atMs: number, requestId: string]
 /** Kind of caller: a key, a member, or a viewer with a share link. */
 export type CallerKind = 'key' | 'member' | 'share'
 
-/** A request as the log keeps it. */
 export interface LoggedRequest {
   request_id: string
   at_ms: number
@@ -95,7 +94,6 @@ export const loggedNamedQuery = (
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
-/** The cost of a request. */
 export interface RequestCost {
   request_id: string
   meter: Meter
@@ -171,7 +169,6 @@ export async function readChargesOf(
   return rows
 }
 
-/** Reads the current names of callers. */
 export async function readCallerNames(
   postgres: Postgres,
   { scope }: RequestFilters,

@@ -43,7 +43,6 @@ export const legacySelection = {
   source: Type.Optional(SourceName),
 }
 
-/** The parameters of pages of events. */
 export const LegacyEventsQuery = strictObject({
   ...legacySelection,
   filter: Type.Optional(FilterText),

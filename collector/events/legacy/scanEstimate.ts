@@ -62,7 +62,6 @@ function columnsOfEvents({ columns }: EventsPlan): readonly Field[] {
   return ofEvents.length > 0 ? ofEvents : [fieldNamed('event_id')!]
 }
 
-/** Returns the scan of each table. */
 async function scansOf(queryExecutor: QueryExecutor, query: Query): Promise<ScanEstimate[]> {
   const [scans, readings] = await Promise.all([
     queryExecutor.rows<Scan>({ ...query, sql: `EXPLAIN ESTIMATE ${query.sql}` }),

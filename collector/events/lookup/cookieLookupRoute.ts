@@ -117,7 +117,6 @@ const linksQuery = (organizationId: string, cookieId: string): Query => ({
   params: { organization: organizationId, cookie: cookieId, everybody },
 })
 
-/** Explains for each link whether it counts, and why. */
 function toLinks(rows: readonly LinkRow[]): Link[] {
   const place = rows.findIndex(({ hem, counting_hem }) => hem === counting_hem)
   const winner = rows[place]

@@ -9,7 +9,6 @@ import type { SampleNames } from '../../api/access/sandboxTenant.ts'
 import type { Bind } from './bind.ts'
 import type { Source } from './source.ts'
 
-/** A column and its expression. */
 export interface Column {
   name: string
   sql: string
@@ -30,7 +29,6 @@ export const columnsFrom = (
         return field ? { name: column.name, sql: fieldSql(field) } : column
       })
 
-/** Returns columns in the syntax of SELECT. */
 export const selectList = (columns: readonly Column[]): string =>
   columns.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`)).join(', ')
 
@@ -46,7 +44,6 @@ const types: Record<DataType, string> = {
   Timestamp: "DateTime64(3, \\'UTC\\')",
 }
 
-/** SQL of a field's value. */
 export type ValueSql = (field: Field, sql: string) => string
 
 /**

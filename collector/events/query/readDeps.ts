@@ -20,7 +20,6 @@ export interface ReadDeps {
   allowance: Allowance
   /** The store of budgets, limits and usage. */
   postgres: Postgres
-  /** Signs the cursors of pages. */
   cursors: Cursors
   /** Milliseconds since 1970. */
   now(): number

@@ -22,7 +22,6 @@ export interface ScopedRequest<Query = Static<typeof ScopeQuery>> {
 }
 const ScopeQuery = Type.Object(scopeQuery)
 
-/** Returns the scope of a request. */
 export function readScope({ query }: ScopedRequest): RequestedScope {
   return {
     projectId: query.project_id,

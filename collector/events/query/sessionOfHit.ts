@@ -10,7 +10,6 @@ export const sessionStart = 'ts_millis - session_ms'
 export const sessionKey = (projectId: string | null): string =>
   `${projectId === null ? 'project_id, ' : ''}cookie_id, is_bot, ${sessionStart}`
 
-/** The id of the session in answers. */
 export const sessionId = `reinterpretAsUUID(sipHash128(${sessionKey(null)}))`
 
 export const isPageView = "event_type = 'page_view'"

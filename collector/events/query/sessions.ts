@@ -71,7 +71,6 @@ const isNamedSessionField = (name: string): boolean => {
   return field !== undefined && isSessionField(field)
 }
 
-/** Whether these columns contain session fields. */
 export const hasSessionColumns = (columns: readonly Column[]): boolean =>
   columns.some(({ name }) => isNamedSessionField(name))
 

@@ -39,7 +39,6 @@ export function readDeletionFilter(filter: string | null): readonly Filter[] {
   )
 }
 
-/** Returns the condition of the events to delete. */
 export function deletionCondition(deleted: DeletedEvents): Query {
   const { bind, params } = bindings()
   const { organizationId, projectId, pixelId, startMs, endMs, filter, receivedBeforeMs } = deleted
@@ -56,7 +55,6 @@ export function deletionCondition(deleted: DeletedEvents): Query {
   return { sql: [...conditions, arrived].join('\n  AND '), params }
 }
 
-/** The number of events to delete. */
 export function deletedCountQuery(deleted: DeletedEvents): Query {
   const { sql, params } = deletionCondition(deleted)
   return { sql: `SELECT toFloat64(count()) AS events FROM events WHERE ${sql}`, params }

@@ -17,7 +17,6 @@ export interface StatisticsRow {
   resolved_visitors: number
 }
 
-/** The columns of groups. */
 const columns: Record<Grouping, { name: string; sql: string }> = {
   day: { name: 'day', sql: 'toDate(timestamp) AS day' },
   project: { name: 'project_id', sql: 'project_id' },

@@ -8,7 +8,6 @@ import { type StatisticsRow, statisticsQuery } from './statisticsQuery.ts'
 import { readStatisticsRequest } from './statisticsRequest.ts'
 import { describeStatistics } from './statisticsSchemas.ts'
 
-/** Most groups in an answer. */
 const groupsMax = 10_000
 
 /** GET /api/v1/resolution/statistics: how many events and visitors are identified. Never billed. */

@@ -47,7 +47,6 @@ function middleOf({ startMs, endMs }: Window): number | null {
   return middle > startMs && middle < endMs ? middle : null
 }
 
-/** Merges adjacent windows. */
 function joined(windows: readonly Window[]): Window[] {
   const result: Window[] = []
   for (const window of windows) {

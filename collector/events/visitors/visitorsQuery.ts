@@ -51,7 +51,6 @@ ${newestOf(plan, from, where, limit)}
   }
 }
 
-/** Returns the keys of the newest events of people, or of companies. */
 function newestOf({ kind }: VisitorsPlan, from: string, where: string, limit: string): string {
   const people = `SELECT ts_millis, event_id, ${hemNumber} AS _hem_number
 FROM ${from}

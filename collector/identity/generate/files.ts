@@ -5,7 +5,6 @@ import { finished } from 'node:stream/promises'
 import { seededRandom } from '../../platform/seededRandom.ts'
 import { companyAt, cookieAt, type Graph, profileAt } from './index.ts'
 
-/** The number of entries of each kind. */
 export interface GraphSize {
   readonly profiles: number
   readonly cookies: number

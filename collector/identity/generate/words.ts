@@ -132,7 +132,6 @@ export const streets =
     ' ',
   )
 
-/** Names of departments. */
 export const jobFunctions = split(
   {
     'Customer Service': 'Support|Customer Success|Onboarding',
@@ -151,7 +150,6 @@ export const jobFunctions = split(
   '|',
 )
 
-/** Skills of the jobs. */
 export const jobSkills = split(
   {
     'Customer Service': 'Zendesk|Coaching|Escalations|CSAT',

@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer'
 import { recordsOf } from './records.ts'
 import type { Format } from './source.ts'
 
-/** A record that ClickHouse cannot read. */
 export interface Malformed {
   /** Number of lines of the chunk before the record. */
   readonly lines: number

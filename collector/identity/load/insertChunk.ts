@@ -19,7 +19,6 @@ export interface InsertChunkOptions {
 }
 
 export interface InsertedChunk {
-  /** Number of inserted rows. */
   readonly rows: number
   readonly rejected: readonly RejectedRow[]
 }

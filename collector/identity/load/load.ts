@@ -22,11 +22,9 @@ export interface LoadRequest {
   readonly organization: string
   /** True: deletes all earlier loaded rows. False: rows replace earlier rows with the same key. */
   readonly replace: boolean
-  /** Path of the file for rejected rows. */
   readonly rejectedPath: string
 }
 
-/** The progress of a load. */
 export interface Progress {
   readonly rows: number
   readonly rejected: number
@@ -34,7 +32,6 @@ export interface Progress {
   readonly bytes: number
 }
 
-/** The result of a load. */
 export interface Loaded {
   readonly rows: number
   readonly rejected: number

@@ -26,11 +26,9 @@ export function readMapping(text: string, fields: readonly string[]): Mapping {
   return mapping
 }
 
-/** Writes a mapping in the format of readMapping. */
 export const formatMapping = (mapping: Mapping): string =>
   [...mapping].map(([column, field]) => `${column}=${field}`).join(',')
 
-/** A column of a file, with its field. */
 export interface Column {
   readonly column: string
   readonly field: string

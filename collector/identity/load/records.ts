@@ -74,7 +74,6 @@ export function* recordsOf(bytes: Buffer, format: Format): Generator<Extent> {
   }
 }
 
-/** Counts line breaks. */
 export function countLines(bytes: Buffer): number {
   let count = 0
   for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, at + 1)) count++

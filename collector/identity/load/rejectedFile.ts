@@ -10,7 +10,6 @@ import {
 } from 'node:fs'
 import { StartError } from '../../platform/startError.ts'
 
-/** A rejected row, as written to the file. */
 export interface RejectedRow {
   readonly file: string
   /** The line where the row begins, from 1; in a Parquet file the row's number. */

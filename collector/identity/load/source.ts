@@ -10,7 +10,6 @@ import { StartError } from '../../platform/startError.ts'
 export const formats = ['csv', 'ndjson', 'parquet'] as const
 export type Format = (typeof formats)[number]
 
-/** A file to load, or standard input. */
 export interface Source {
   /** The path as the user gave it. */
   readonly name: string

@@ -40,7 +40,6 @@ export async function openStage(
   return { table: name, rejected, countedAs: 2 }
 }
 
-/** Drops the staging tables, if they exist. */
 export async function dropStage(clickhouse: ClickHouse, loadId: string): Promise<void> {
   const name = nameOf(loadId)
   await run(clickhouse, `DROP VIEW IF EXISTS ${name}_view`)

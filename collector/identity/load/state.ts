@@ -21,7 +21,6 @@ export interface LoadState {
 const unfinished =
   "SELECT * EXCEPT updated_at FROM identity_loads FINAL WHERE phase != 'done' AND updated_at > now() - INTERVAL 7 DAY"
 
-/** Returns the interrupted load with this id, or null. */
 export async function readUnfinished(
   clickhouse: ClickHouse,
   loadId: string,
@@ -33,7 +32,6 @@ export async function readUnfinished(
   return state ?? null
 }
 
-/** Records the progress of the load. */
 export async function saveState(clickhouse: ClickHouse, state: LoadState): Promise<void> {
   const columns = Object.keys(state)
   await clickhouse.command({

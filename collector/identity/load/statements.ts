@@ -5,7 +5,6 @@ import type { Format } from './source.ts'
 import type { Target } from './targets.ts'
 import type { Value } from './valuesSql.ts'
 
-/** The structure of a file for ClickHouse. */
 export interface Shape {
   readonly target: Target
   readonly format: Format
@@ -78,6 +77,5 @@ function paramsOf({ format, columns, params }: Shape): Query['params'] {
   }
 }
 
-/** Quotes a foreign name for SQL. */
 const identifier = (name: string): string =>
   `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``

@@ -16,11 +16,8 @@ import {
 /** Returns SQL of the text of a field in the file; null if the file lacks the field. */
 export type RawOf = (field: string) => string | null
 
-/** A target of loads. */
 export interface Target {
-  /** The table, and the name of its rows in messages. */
   readonly table: string
-  /** Fields that a file may contain. */
   readonly fields: readonly string[]
   /** Required fields: one of each list. */
   readonly required: readonly (readonly string[])[]
@@ -141,8 +138,6 @@ const networks: Target = {
   ],
 }
 
-/** Targets by the name that selects them. */
 export type Targets = Readonly<Record<string, Target>>
 
-/** Targets of the identity store. */
 export const targets: Targets = { profiles, links, companies, networks }

@@ -1,7 +1,6 @@
 import { formats } from './source.ts'
 import { targets } from './targets.ts'
 
-/** Usage of the commands, for their help. */
 export const loadUsage = `footfall-server identity load FILE…     files, or standard input (-)
     --into ${Object.keys(targets).join('|')}   type of the rows, default profiles
     --format ${formats.join('|')}    format of the files, if their names do not show it; gzip and Zstandard are detected

@@ -1,7 +1,6 @@
 /** SQL that turns the texts of a file into the values of a table, and describes invalid ones. */
 import type { Field } from '../../../schemas/fields.ts'
 
-/** A column of the target table. */
 export interface Value {
   readonly column: string
   readonly sql: string
@@ -57,7 +56,6 @@ const truth = (raw: string): string =>
 /** Converts a text to a time; null for an invalid one. The default zone is UTC. */
 export const time = (raw: string): string => `parseDateTime64BestEffortOrNull(${raw}, 3, 'UTC')`
 
-/** Quotes a constant text for SQL. */
 const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
 /** Removes white space at both ends, like trim() in browsers. */
@@ -85,7 +83,6 @@ export const isAddress = (text: string): string =>
   `(length(${withoutMarkup(text)}) <= 254 AND match(${withoutMarkup(text)}, '^[^@<>\\\\s]+@[^@.<>\\\\s]+([.][^@.<>\\\\s]+)+$'))`
 export const isHemText = (text: string): string => `match(lower(${text}), '^[0-9a-f]{64}$')`
 
-/** Returns the hem of a row from its hem or its e-mail address. */
 export function hemValue(hem: string, email: string): Value {
   const given = `lower(${trimmed(hem)})`
   const ofAddress = `lower(hex(${hashOfAddress(email)}))`
@@ -99,7 +96,6 @@ export function hemValue(hem: string, email: string): Value {
   }
 }
 
-/** SQL of a domain without www, and of its validation. */
 export const domainOf = (raw: string): string =>
   `replaceRegexpOne(lower(${trimmed(raw)}), '^www\\\\.', '')`
 export const isDomain = (domain: string): string =>

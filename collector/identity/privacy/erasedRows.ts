@@ -13,7 +13,6 @@ interface Erased {
   readonly cookie_ids: readonly string[]
 }
 
-/** Selects rows of these browsers. */
 export function ofCookies(erasures: readonly Erased[]): Query[] {
   const pairs = erasures.flatMap(({ organization_id, cookie_ids }) =>
     cookie_ids.map((cookie) => ({ organization: organization_id, cookie })),
@@ -60,7 +59,6 @@ export const ofListMembers = (erasures: readonly Erased[]): Query[] => [
   ...ofCookies(erasures),
 ]
 
-/** Returns the people to erase everywhere. */
 export const hemsEverywhere = (erasures: readonly Erased[]): string[] =>
   erasures
     .filter(({ organization_id }) => organization_id === null)

@@ -41,7 +41,6 @@ const PublicErasure = Type.Object(
   { title: 'Erasure' },
 )
 
-/** Routes that request erasures and report their progress. */
 export const erasureRoutes =
   (deps: PrivacyDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

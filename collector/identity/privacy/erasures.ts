@@ -55,7 +55,6 @@ export async function requestErasure(
   return rows[0]!
 }
 
-/** One erasure, of that organization if one is given; undefined for an unknown id. */
 export async function readErasure(
   client: Queryable,
   erasureId: string,
@@ -74,7 +73,6 @@ export interface ErasureDeps {
   clickhouse: ClickHouse
 }
 
-/** An erasure that has not ended. */
 interface Unfinished {
   erasure_id: string
   organization_id: string | null

@@ -31,7 +31,6 @@ export async function* exportSubject(
     yield Buffer.from(`${JSON.stringify({ kind: 'list_member', data })}\n`)
 }
 
-/** The number of browsers whose data an export of a subject has. */
 export async function countBrowsers(
   queryExecutor: QueryExecutor,
   organizationId: string,
@@ -56,7 +55,6 @@ interface Membership {
   readonly added_at: Date
 }
 
-/** Reads the completed imports that added a person to lists. */
 async function readListMemberships(
   { queryExecutor, postgres }: { queryExecutor: QueryExecutor; postgres: Queryable },
   organizationId: string,

@@ -23,7 +23,6 @@ const PublicOptOut = Type.Object(
   { title: 'OptOut' },
 )
 
-/** Routes that list, add and remove opt-outs. */
 export const optOutRoutes =
   (deps: PrivacyDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -18,7 +18,6 @@ export const selectOptOuts = `SELECT opt_out_id, hem, cookie_id, created_at FROM
 
 const columns = 'opt_out_id, hem, cookie_id, created_at'
 
-/** The queue that carries out opt-outs and erasures. */
 export const privacyRequests = 'privacy.requests'
 
 /** The queue of jobs that store data of people; it runs after a person was hidden. */
@@ -49,7 +48,6 @@ export async function addOptOut(
   return rows[0]!
 }
 
-/** Deletes an opt-out and returns its opt_out_id; undefined without one. */
 export async function removeOptOut(
   client: Queryable,
   organizationId: string | null,

@@ -19,13 +19,11 @@ export function companyQuery(key: CompanyKey): Query {
   return { sql: `${companies} WHERE company_domain = ${domain}`, params: { ...key } }
 }
 
-/** Returns the query for the companies at these domains. */
 export const companiesQuery = (domains: readonly string[]): Query => ({
   sql: `${companies} WHERE company_domain IN {domains:Array(String)}`,
   params: { domains },
 })
 
-/** Returns SQL of the domains of companies that match the conditions. */
 export const companiesWhere = (conditions: readonly string[]): string =>
   `SELECT company_domain FROM companies FINAL WHERE ${conditions.join(' AND ')}`
 

@@ -43,7 +43,6 @@ export const profileTables = [
 export const hemsWithProfile = (hemNumbers: string): string =>
   `SELECT hem_number FROM ${profileRows} WHERE hem_key IN (SELECT toUInt64(hem_number) FROM (${hemNumbers}))`
 
-/** SQL that counts the rows of people. */
 export const profileCount = 'SELECT count() FROM profiles'
 
 /**
@@ -195,7 +194,6 @@ const nullableType = ({ dataType }: Field): string => `Nullable(${jsonTypes[data
 export const optedOutHems = (organizationId: string): string =>
   `SELECT ${numberAsHem(`arrayJoin(${hemsOfPerson(hemAsNumber('hem'))})`)} AS hem FROM active_opt_outs AS opt_out WHERE opt_out.hem != '' AND organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000'))`
 
-/** The list of hems that peopleQuery reads. */
 export const requestedHems = 'asked_hems'
 
 /**

@@ -32,7 +32,6 @@ export async function reloadIdentity(clickhouse: ClickHouse): Promise<void> {
 }
 
 export interface IdentityRefresh {
-  /** Reports that new links are in the table. */
   linksStored(): void
   stop(): void
 }

@@ -48,7 +48,6 @@ export interface BeaconDeps {
   trackingPlans: TrackingPlanRegistry
   salt: DailySalt
   locate: Locate
-  /** The log of each table that ingest writes. */
   logs: EventLogs
   limits: IngestLimits
   identifyLimit: IdentifyLimit
@@ -222,7 +221,6 @@ async function acceptEvents(deps: BeaconDeps, beacon: Beacon): Promise<BeaconRow
   return rows
 }
 
-/** Counts a rejected event, and adds its row. */
 function reject({ context }: Beacon, { rejected }: BeaconRows, event: unknown, fault: Fault): void {
   countRejected(fault)
   rejected.push(rejectedRow(event, fault, context))
@@ -296,7 +294,6 @@ export async function orServiceUnavailable<T>(appending: Promise<T>): Promise<T>
   }
 }
 
-/** Counts the ignored events, and records which settings ignored them. */
 async function noteIgnored(
   { recordRefusal }: BeaconDeps,
   pixel: Pixel,
@@ -314,7 +311,6 @@ const ignoredMessages: Record<IgnoreSetting, string> = {
   ignored_paths: 'The project ignores the path of the page that sent the events.',
 }
 
-/** Returns the response to a beacon that was dropped, or whose rows are on disk. */
 function receiptOf(
   { visitor: { cookieId }, envelope: { events }, clientInfo, ignored }: Beacon,
   { rejectedEvents: rejected, hemFault }: BeaconRows,

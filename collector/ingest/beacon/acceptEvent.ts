@@ -39,7 +39,6 @@ type Step<T> = (subject: T, beacon: StepContext) => Fault | null
 /** The result for an event that a setting of the project ignores. It is not rejected, and no receipt shows this text. */
 export const dropped: Fault = { path: '', message: 'must not be of ignored traffic' }
 
-/** The common parts of a beacon's events. */
 export interface StepContext {
   context: BeaconContext
   /** The columns that all its rows have in common (sharedMembers). */
@@ -47,7 +46,6 @@ export interface StepContext {
   settings: PixelSettings & CollectorSettings
   /** The referrer of the page, for events that have none of their own. */
   referrer?: string | undefined
-  /** Maximum age of an event, in days. */
   ageDaysMax: number
   /** The tracking plan of the project; undefined if it has none. */
   plan: CompiledPlan | undefined
@@ -72,7 +70,6 @@ interface Member {
   readonly refused: RefusedEvent[]
 }
 
-/** A derived event that is invalid. */
 interface RefusedEvent {
   event: NormalizedEvent
   fault: Fault

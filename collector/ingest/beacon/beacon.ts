@@ -6,11 +6,9 @@ import { markLongIntegers } from '../normalize/exactNumbers.ts'
 import { type Person, personOf } from '../normalize/normalize.ts'
 import { type Data, type Fault, isObject } from '../normalize/validateEvent.ts'
 
-/** Most events of one beacon. */
 export const beaconEventsMax = 500
 const timeCharsMax = 40
 
-/** The headers that identify the sender of a beacon and its page. */
 type BeaconHeader =
   | 'user-agent'
   | 'accept-language'
@@ -49,7 +47,6 @@ export interface Envelope {
    */
   client_ip?: unknown
   user_agent?: unknown
-  /** sent_at in epoch milliseconds. */
   sentAtMillis: number
 }
 

@@ -154,7 +154,6 @@ Events are at most ${eventAgeDaysMax} days old with a valid key, and at most ${k
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 
-/** GET /e.gif. */
 export const describeGif = {
   tags: ['Ingest'],
   operationId: 'sendPageView',

@@ -96,7 +96,6 @@ function createRequestOf(
   }
 }
 
-/** The Content-Type of plain beacons. */
 const plainType = /^(?:text\/plain|application\/json)(?:;|$)/
 
 /**

@@ -34,13 +34,11 @@ export async function openIgnoredTraffic(
   return { rulesOf: traffic.of, close: traffic.close }
 }
 
-/** The parts of a beacon that its project ignores. */
 export interface Ignored {
   /** The setting that ignores each event, by the event's index in the beacon. */
   events: Map<number, IgnoreSetting>
   /** Whether the `hem` of the beacon itself is ignored. */
   hem: boolean
-  /** All settings that ignored some part. */
   settings: Set<IgnoreSetting>
 }
 

@@ -3,7 +3,6 @@ import { networkOf } from '../../api/access/network.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import type { Config } from '../../config.ts'
 
-/** The events of a pixel that one limit counts. */
 export interface PixelEvents {
   pixelId: string
   /** Back ends with a key have a limit of their own, which visitors cannot use up. */

@@ -9,7 +9,6 @@ interface ProjectSettings<Compiled> {
 }
 
 interface Kind<Stored, Compiled> {
-  /** The name of the memory table. */
   name: string
   /** SQL of the rows that meet a condition. */
   select: (condition: string) => string

@@ -16,7 +16,6 @@ import type { Pixel, PixelRegistry } from './pixelRegistry.ts'
 
 const rejectedEventCharsMax = 4096
 
-/** The entry of a rejected event in the receipt. */
 export const rejectedEntry = (
   index: number,
   event: unknown,
@@ -29,7 +28,6 @@ export const rejectedEntry = (
   ...fault,
 })
 
-/** Counts a rejected event in the metric. */
 export const countRejected = (fault: Fault): void => rejectedEvents.inc({ part: partOf(fault) })
 
 /** Returns a line for the `rejected_events` table. */
@@ -67,7 +65,6 @@ function partOf({ path }: Fault): string {
   return [`${part}/${member}`, part].find((known) => eventPaths.has(`/${known}`)) ?? 'event'
 }
 
-/** Returns a text member of an unchecked event. */
 function textMember(event: unknown, key: 'event_id' | 'event_type' | 'type'): string | null {
   const value = isObject(event) ? event[key] : undefined
   return typeof value === 'string' ? value.slice(0, 100).toWellFormed() : null
@@ -81,7 +78,6 @@ const recordedPerMinute = 6
 /** Limit in each worker, for each pixel. */
 const keylessPerMinute = 60
 
-/** Stores the rows of a sender's rejected events. */
 export type StoreRejected = (sender: PixelEvents, rows: readonly string[]) => Promise<void>
 
 /**
@@ -132,7 +128,6 @@ export function createRecordRefusal(rejectedLog: EventLog, log: WarnLog): Record
   }
 }
 
-/** Counts each refused request, and records it for its pixel. */
 export function createNoteRefusal(pixels: PixelRegistry, recordRefusal: RecordRefusal) {
   return async (error: unknown, pixelId: string | undefined): Promise<void> => {
     refusedBeacons.inc({ error: error instanceof ApiError ? error.error : 'internal_error' })

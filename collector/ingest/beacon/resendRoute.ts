@@ -8,7 +8,6 @@ import { notFound } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { acceptBeacon, type BeaconDeps } from './acceptBeacon.ts'
 
-/** Most events of a request. */
 const eventsMax = 100
 
 /**

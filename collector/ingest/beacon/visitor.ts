@@ -8,7 +8,6 @@ import type { BeaconRequest } from './beacon.ts'
 import type { ClientInfo } from './clientInfo.ts'
 import type { Pixel } from './pixelRegistry.ts'
 
-/** The visitor of a beacon, and the cookie for the browser. */
 export interface Visitor {
   cookieId: string
   /** False: nothing may be stored about the visitor. */
@@ -80,7 +79,6 @@ function cookieHeader(request: BeaconRequest, value: string, maxAgeSeconds: numb
   return `${visitorCookie}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; ${scope}`
 }
 
-/** The salt of cookieless ids. */
 export interface DailySalt {
   /** Returns today's salt, UTC. */
   current(): string

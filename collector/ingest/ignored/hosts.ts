@@ -21,13 +21,11 @@ export function readHost(text: string): HostRule | null {
   return { host, isWildcard }
 }
 
-/** Returns the fault of a host; undefined without one. */
 export const hostFault = (text: string): string | undefined =>
   readHost(text)
     ? undefined
     : 'must be a host without scheme, port and path, such as staging.example.com or *.example.com'
 
-/** Returns a function that tests whether a page's host matches a rule. */
 export function hostMatcher(rules: readonly HostRule[]): (page: URL) => boolean {
   const exact = new Set(rules.filter(({ isWildcard }) => !isWildcard).map(({ host }) => host))
   const endings = rules.filter(({ isWildcard }) => isWildcard).map(({ host }) => `.${host}`)

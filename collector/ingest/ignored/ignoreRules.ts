@@ -5,13 +5,11 @@ import { pathFault, pathMatcher, readPath } from './paths.ts'
 
 /** The ignored traffic of a project, compiled for comparison with beacons. */
 export interface IgnoreRules {
-  /** Whether the project ignores this client address. */
   ignoresAddress(ip: string): boolean
   /** Returns the setting that ignores the page at this URL; undefined if none does. */
   settingOfPage(url: unknown): IgnoreSetting | undefined
 }
 
-/** Returns the fault of one entry of a setting; undefined without one. */
 export const ignoreFaults: Record<IgnoreSetting, (entry: string) => string | undefined> = {
   ignored_networks: networkFault,
   ignored_hosts: hostFault,

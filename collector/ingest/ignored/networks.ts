@@ -23,7 +23,6 @@ export function readNetwork(text: string): Network | null {
   return length < mappedPrefix ? null : [first.toIPv4Address(), length - mappedPrefix]
 }
 
-/** Returns the fault of a network; undefined without one. */
 export function networkFault(text: string): string | undefined {
   const network = readNetwork(text)
   if (!network)
@@ -33,7 +32,6 @@ export function networkFault(text: string): string | undefined {
     return 'must be a network of /8 to /32 for IPv4 or /7 to /128 for IPv6; to stop collecting, deactivate the pixel'
 }
 
-/** Returns a function that tests whether an address is in one of these networks. */
 export function networkMatcher(networks: readonly Network[]): (ip: string) => boolean {
   if (networks.length === 0) return () => false
   return (ip) => {

@@ -11,7 +11,6 @@ export function readPath(text: string): PathRule | null {
   return (text.startsWith('/') ? path : path.slice(1)).split('*')
 }
 
-/** Returns the fault of a path; undefined without one. */
 export function pathFault(text: string): string | undefined {
   const rule = readPath(text)
   if (!rule)

@@ -57,7 +57,6 @@ class NatsLog implements EventLog {
   #nextSeq = 1
   #position = 0
   #waiting: AppendedRows[] = []
-  /** The rows that are being published. */
   #group: AppendedRows[] = []
   #publishing: Promise<void> | null = null
   /** No publish is tried before this time (performance.now()), because the last one failed. */
@@ -65,7 +64,6 @@ class NatsLog implements EventLog {
   /** The last publish failed: the next one gets less time, because beacons wait for it. */
   #hasFailed = false
   #fallenBack: AppendedRows[] = []
-  /** The rows that are being appended to the spool. */
   #spooling: AppendedRows[] = []
   #fallingBack: Promise<void> | null = null
   #isClosed = false

@@ -142,7 +142,6 @@ const openConsumers = (
       }),
   )
 
-/** Returns the last position of a stream. Throws if NATS is unavailable. */
 async function lastPosition({ client }: NatsLink, stream: string): Promise<number> {
   const info = client && (await infoOf(client.manager, stream))
   if (!info) throw new Error('NATS is unavailable')

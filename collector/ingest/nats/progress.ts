@@ -52,7 +52,6 @@ export const commitMessages = (
     if (rowCount === 0) throw new Error(`${stream}: the messages before ${from} are not committed`)
   })
 
-/** Records which committed messages are verified. */
 export const recordVerification = (
   owner: Lease,
   stream: string,
@@ -67,7 +66,6 @@ export const recordVerification = (
     )
   })
 
-/** Returns how far a stream is consumed. */
 export async function readProgress(postgres: Postgres, stream: string): Promise<Progress> {
   const { rows } = await postgres.query<Progress>(
     `SELECT committed::float8 AS committed, doubtful_from_ms AS "doubtfulFrom"

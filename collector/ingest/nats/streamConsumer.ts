@@ -14,7 +14,6 @@ import { infoOf, type LogStream } from './streams.ts'
 export interface StreamConsumerOptions {
   link: NatsLink
   stream: LogStream
-  /** The ownership of the log. */
   owner: Lease
   postgresUrl: string
   collectorId: string
@@ -169,7 +168,6 @@ export class StreamConsumer {
     }
   }
 
-  /** Adds a message to the current batch. */
   #take(opened: Opened, { seq, data }: JsMsg): void {
     // Committed messages are in batches of their own: they are only verified.
     if (this.#batch && this.#batch.first <= opened.committed && seq > opened.committed)

@@ -2,7 +2,6 @@ import type { JetStreamManager } from '@nats-io/jetstream'
 import type { NatsSettings } from '../../config.ts'
 import { type SpooledTable, spooledTables } from '../spool/layout.ts'
 
-/** The stream of a table. */
 export interface LogStream {
   readonly table: SpooledTable
   readonly name: string

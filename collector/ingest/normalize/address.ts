@@ -63,7 +63,6 @@ function open(file: string): Reader<CityResponse> {
   }
 }
 
-/** A location as JSON members. */
 export const locationMembers = (location: Location): string => JSON.stringify(location).slice(1, -1)
 
 function locationIn(answer: Answer): Location {

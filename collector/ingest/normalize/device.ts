@@ -14,7 +14,6 @@ export interface Device {
   bot_reason: string | null
 }
 
-/** Longest stored User-Agent. */
 export const userAgentCharsMax = 1024
 /** Size of keys and values, UTF-16. */
 const cacheBytesMax = 8 * 1024 * 1024
@@ -25,7 +24,6 @@ interface CachedDevice {
   members: string
 }
 
-/** Parsed user agents. */
 const cache = new Map<string, CachedDevice>()
 let cacheBytes = 0
 
@@ -93,7 +91,6 @@ const sharedName =
 /** A model that begins with the size of a television in inches, or has it after its maker: `43U800BU`, `STV-40LED42S`. */
 const screenSize =
   /(?:; ?|[ _-])(?:24|28|32|39|4[0-39]|5[058]|6[05]|7[05]|8[56])[a-z]{1,5}[ _-]?\d{1,5}\w*(?: Build|[);/_-])/i
-/** Phones and tablets whose names say so. */
 const handheld = /\b(?:iphone|ipad|tablet|mobile safari.*wv\)|kaios)\b/i
 /** Tablets that browsers take for phones. */
 const tabletModel =

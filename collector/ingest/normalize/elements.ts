@@ -105,7 +105,6 @@ export function normalizeForm({ form, fields, url, base }: Data): Data | undefin
 
 export interface Field {
   name: string
-  /** The search term. */
   query: string | undefined
 }
 
@@ -135,7 +134,6 @@ const isField = ({ tag }: Description) => ['input', 'select', 'option', 'textare
 export const stepsOf = (path: unknown): Description[] =>
   Array.isArray(path) ? path.filter(isDescription) : []
 
-/** Returns the steps nearest to the click. */
 export const nearStepsOf = (path: unknown): Description[] =>
   stepsOf(Array.isArray(path) && path.slice(0, nearSteps))
 

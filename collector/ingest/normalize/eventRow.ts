@@ -105,7 +105,6 @@ function pageMembers(url: string | null): string {
   return members
 }
 
-/** A JSON string for a text column. */
 const columnText = (text: string | null): string =>
   text === null ? 'null' : JSON.stringify(wellFormed(text))
 

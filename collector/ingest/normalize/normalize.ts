@@ -18,7 +18,6 @@ import { stripSecrets, stripUrlSecrets, withoutSecrets } from './secrets.ts'
 import { clean, cut, isText, numberOf } from './text.ts'
 import { type Data, type Fault, isObject } from './validateEvent.ts'
 
-/** An event to validate and store. */
 export interface NormalizedEvent {
   event_id: unknown
   event_type: unknown
@@ -31,9 +30,7 @@ export interface NormalizedEvent {
 export interface NormalizedMember {
   /** The event itself; absent for valid members without an event: an identify, the sound of audio. */
   own?: NormalizedEvent
-  /** The events derived from it. */
   derived: NormalizedEvent[]
-  /** The person that it names. */
   person?: Person
 }
 

@@ -34,7 +34,6 @@ export function searchOfForm(data: Data, settings: PixelSettings): Data | undefi
   return { query: cut(clean(field.query), settings.text_length_max), results_count: null }
 }
 
-/** Returns the search term of a URL, by the parameters of this site. */
 function queryOf(url: unknown, parameters: readonly string[]): string | undefined {
   if (!isText(url) || url.length > urlLengthMax || !URL.canParse(url)) return
   return [...new URL(url).searchParams].findLast(

@@ -4,7 +4,6 @@ import { type Check, compileSchema } from './compileSchema.ts'
 import { createPatternTimer } from './patternTimer.ts'
 import type { PlanSchema } from './schemaLimits.ts'
 
-/** A plan, compiled for comparison with custom events. */
 export interface CompiledPlan {
   /** Returns the violation of a custom event, and whether it rejects the event; undefined without one. */
   violationOf(eventData: Record<string, unknown>): Violation | undefined

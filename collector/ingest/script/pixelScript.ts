@@ -33,7 +33,6 @@ export const chunkNames = [
 export type ChunkName = (typeof chunkNames)[number]
 
 export interface PixelScripts {
-  /** Returns the built pixel with the id and settings of one pixel. */
   of(pixelId: string, settings: PixelSettings): Promise<Script>
   chunks: Record<ChunkName, Script>
 }

@@ -8,7 +8,6 @@ import { activePixel, type PixelRegistry } from '../beacon/pixelRegistry.ts'
 import type { PinnedScripts } from './pinnedScripts.ts'
 import { type ChunkName, chunkNames, createPixelScripts, type Script } from './pixelScript.ts'
 
-/** Dependencies of the routes of the script. */
 export interface ScriptDeps {
   pixels: PixelRegistry
   pinned: PinnedScripts
@@ -118,7 +117,6 @@ const PixelInstallation = Type.Object(
   { title: 'PixelInstallation' },
 )
 
-/** GET /p/{file}. */
 const describeScript = {
   tags: ['Ingest'],
   operationId: 'getPixelScript',

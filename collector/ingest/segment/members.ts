@@ -4,7 +4,6 @@ import { type Data, isObject } from '../normalize/validateEvent.ts'
 /** Returns the members of a value that should be an object; none if it is not. */
 export const objectOf = (value: unknown): Data => (isObject(value) ? value : {})
 
-/** Returns a text that is not empty. */
 export const textOf = (value: unknown): string | undefined =>
   isText(value) && value !== '' ? value : undefined
 

@@ -33,7 +33,6 @@ export interface Sender {
   isVerifiedBackend: boolean
 }
 
-/** The parts of a message that are read. */
 interface Reading {
   sender: Sender
   message: Data

@@ -22,7 +22,6 @@ export interface VisitorBeacon {
 }
 
 export interface Call {
-  /** The unchecked write key. */
   writeKey: unknown
   messages: unknown[]
   /** The messages with long integers as marked texts, if there are any. */

@@ -1,6 +1,5 @@
 import { messageTypes } from './message.ts'
 
-/** The calls of Segment's API. */
 export const calls = [...messageTypes, 'batch'] as const
 export type CallName = (typeof calls)[number]
 

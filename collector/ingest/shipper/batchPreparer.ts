@@ -13,7 +13,6 @@ import {
 import type { ConsumedRows, LogBatches } from './logBatches.ts'
 import type { LeaseSource, ShipLease } from './shipLeases.ts'
 
-/** A batch in the queue of a shipper. */
 export interface QueuedBatch {
   /** Its place in the log (logBatches.ts): in the spool, the path of a segment. */
   position: string
@@ -70,7 +69,6 @@ export class BatchPreparer {
     this.#reader.readAhead(position)
   }
 
-  /** Returns the memory of a shipment that needs no further try. */
   release({ memory }: Shipment): void {
     this.#reader.release(memory)
   }
@@ -110,7 +108,6 @@ export class BatchPreparer {
     while (await isBeingInserted(clickhouse, queryIdPrefix)) await pause(pollMs)
   }
 
-  /** Removes the rows that an earlier try has stored. */
   async #removeStored(batch: Batch): Promise<void> {
     await this.#waitForInserts(queryIdOf(batch.name))
     await this.#eachPart(batch, async (part) => {
@@ -137,7 +134,6 @@ export class BatchPreparer {
   }
 }
 
-/** A batch in memory. */
 interface ReadBatch extends ConsumedRows {
   /** Null for tables whose rows have no event_id. */
   ids: BatchIds | null
@@ -185,7 +181,6 @@ class BatchReader {
     this.#ahead = { position, batch }
   }
 
-  /** Returns the memory of a batch for reuse. */
   release(memory: Buffer): void {
     this.#free.push(memory)
     // One buffer for the batch being inserted, one for the batch being read.

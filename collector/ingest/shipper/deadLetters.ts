@@ -19,9 +19,7 @@ import { syncDirectory } from '../spool/segmentFile.ts'
 /** A row that ClickHouse always refuses. */
 export interface DeadLetter {
   table: string
-  /** ClickHouse's message. */
   reason: string
-  /** The refused JSONEachRow line. */
   row: string
 }
 
@@ -38,7 +36,6 @@ export function appendDeadLetter(directory: string, batch: string, letter: DeadL
   syncDirectory(directory)
 }
 
-/** The dead letters of one batch. */
 export interface LetterFile {
   path: string
   letters: DeadLetter[]

@@ -23,13 +23,11 @@ const idsPerQuery = 2_000
 
 /** The lines of a part of a batch, after removeFrom. */
 export interface CheckedLines {
-  /** The lines to insert. */
   payloads: Buffer[]
   /** Lines whose event is stored, or occurs earlier. */
   duplicates: Buffer[]
 }
 
-/** The ids of a batch that were compared with the filter. */
 export interface BatchIds {
   /** Ids that may be stored already or occur twice. */
   readonly suspects: ReadonlySet<string>
@@ -37,7 +35,6 @@ export interface BatchIds {
   acquireLease(): Promise<LeasedBatch>
 }
 
-/** A batch under its lease. */
 export interface LeasedBatch {
   readonly lease: ShipLease
   /** Completes the suspects with ids that other collectors shipped. No insert of an earlier lease may run any more. */

@@ -22,7 +22,6 @@ export interface Batch {
   refused: number
 }
 
-/** Lines of a batch for one server. */
 export interface ShardPart {
   /** The number of the shard, from 0. */
   readonly shard: number
@@ -34,7 +33,6 @@ export interface ShardPart {
   readonly refused: Set<number>
 }
 
-/** Returns the lines of a table as one part for each server that stores some of them. */
 export function shardPartsOf(
   clickhouse: ClickHouse,
   table: string,
@@ -125,7 +123,6 @@ async function insertHalves(
   }
 }
 
-/** Writes a row of a batch as a dead letter. */
 export function writeDeadLetter(
   {
     table,
@@ -172,7 +169,6 @@ async function* whileHeld(
  */
 const pieceBytes = 256 * 1024
 
-/** Yields the same bytes in pieces. */
 function* piecesOf(payloads: readonly Buffer[]): Generator<Buffer> {
   for (const payload of payloads)
     for (let at = 0; at < payload.length; at += pieceBytes)
@@ -217,7 +213,6 @@ export async function withoutStoredLines(
   return missing.length === 0 ? [] : [Buffer.concat(missing)]
 }
 
-/** Returns which seqs of these lines of one spool ClickHouse has. */
 async function storedSeqs(
   clickhouse: ClickHouse,
   table: string,

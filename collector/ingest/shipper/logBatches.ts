@@ -28,7 +28,6 @@ export interface LogBatches {
   readonly isFixed: boolean
   /** Returns the name of a batch for queries and dead letters. */
   nameOf(position: string): string
-  /** Returns ClickHouse's deduplication token of a batch. */
   tokenOf(position: string): string
   /** Returns when a batch's first row, the earliest, was received; epoch milliseconds, 0 if unknown. */
   oldestAt(position: string): number
@@ -40,7 +39,6 @@ export interface LogBatches {
    * until `forget`.
    */
   commit(position: string): Promise<string>
-  /** Deletes a committed batch. */
   forget(position: string): Promise<void>
 }
 

@@ -27,7 +27,6 @@ export interface LeaseSource {
   readonly batchPrefix: string
   /** Waits for a lease, and publishes these ids (hashes, two words each) to the other shippers. */
   acquire(ids: Uint32Array): Promise<ShipLease>
-  /** Ends the lease at once. */
   close(): void
 }
 
@@ -102,7 +101,6 @@ export class ShipLeases implements LeaseSource {
     }
   }
 
-  /** Ends the session at once. */
   close(): void {
     clearTimeout(this.#closeWhenIdle)
     if (this.#session) this.#drop(this.#session)

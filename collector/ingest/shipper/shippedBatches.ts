@@ -9,14 +9,12 @@ export interface ShippedBatchesOptions {
   clickhouse: ClickHouse
   batches: LogBatches
   table: string
-  /** How long a batch is kept. */
   keepMs: number
   /** Start times of the servers that have all batches of an earlier process (VerifiedStarts.before). */
   verifiedStarts: readonly number[] | null
   /** Called with a batch whose rows are partly missing in ClickHouse. */
   lacksRows(position: string): void
   retry(error: Error, position: string): void
-  /** Ends the verification. */
   signal: AbortSignal
 }
 
@@ -42,7 +40,6 @@ export class ShippedBatches {
   /** Batches of an earlier process, until it is known whether the servers have restarted since. */
   #inherited: DoubtfulBatch[] = []
   #verifying: Promise<void> | null = null
-  /** Start time of each shard. */
   readonly #startedAt: number[] = []
   #restarts = 0
   /** Shards that may have restarted since they confirmed the last batches. */
@@ -56,7 +53,6 @@ export class ShippedBatches {
     this.#doubtfulShards = new Set(this.#shards.keys())
   }
 
-  /** The batches to verify. */
   get doubtful(): readonly DoubtfulBatch[] {
     return this.#inDoubt
   }
@@ -169,7 +165,6 @@ export class ShippedBatches {
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   }
 
-  /** Compares batches with ClickHouse. */
   verify(positions: readonly string[]): void {
     for (const position of positions) {
       // A batch must not be deleted while it waits for the search.
@@ -269,7 +264,6 @@ const areSameRuns = (starts: readonly number[], others: readonly number[] | null
   starts.length === others?.length &&
   starts.every((start, shard) => Math.abs(start - others[shard]!) <= 1)
 
-/** Remembers the starts in a file. */
 export function verifiedStartsIn(path: string): VerifiedStarts {
   const before = readStarts(path)
   let noted: readonly number[] | null = before

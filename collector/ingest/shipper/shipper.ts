@@ -24,7 +24,6 @@ export interface ShipperOptions {
   observe: ShipObserver
 }
 
-/** Reports of a shipper, for metrics and logs. */
 export interface ShipObserver {
   shipped(rows: number, ageMs: number): void
   /**
@@ -254,7 +253,6 @@ export class Shipper {
     for (const row of damaged) writeDeadLetter(this.#options, batch.name, row, damagedReason)
   }
 
-  /** Marks the batch as shipped, and keeps it for a while. */
   async #finish(position: string, shipment: Shipment): Promise<void> {
     const { rows, refused, oldestAt } = shipment.batch
     const wasCommitted = this.#batches.isCommitted(position)

@@ -11,7 +11,6 @@ export const keepShippedMs = 120_000
 
 /** Takes the sealed segments of one table out of the spools of this machine. */
 export interface SegmentShipper {
-  /** Number of waiting segments. */
   readonly backlog: number
   /** When the first row that is not certainly in ClickHouse was received, epoch milliseconds; Infinity: all are. */
   readonly lowMark: number

@@ -5,7 +5,6 @@ import { basename, join } from 'node:path'
 export const spooledTables = ['events', 'rejected_events', 'identity_links'] as const
 export type SpooledTable = (typeof spooledTables)[number]
 
-/** A directory with the segments of one table. */
 interface TableDirectory {
   table: SpooledTable
   path: string

@@ -12,7 +12,6 @@ const comma = 0x2c
 const dash = 0x2d
 const newline = 0x0a
 
-/** Returns the start of the next line. */
 export function nextLineAt(payload: Buffer, start: number): number {
   const end = payload.indexOf(newline, start)
   return end === -1 ? payload.length : end + 1

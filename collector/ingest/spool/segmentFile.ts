@@ -60,7 +60,6 @@ const files = {
   stat: promisify(stat),
 }
 
-/** A file that a spool writes. */
 export interface SegmentFile {
   path: string
   /** Null after it was closed. */
@@ -76,7 +75,6 @@ export interface SegmentFile {
 /** A write to such a file returns when it is durable: one system call instead of write and fdatasync. */
 const durable = constants.O_WRONLY | constants.O_DSYNC
 
-/** Creates a file that grows with its content. */
 export async function createSegment(path: string): Promise<SegmentFile> {
   const fd = await files.open(path, durable | constants.O_CREAT | constants.O_EXCL, 0o600)
   await syncDirectoryOf(path)
@@ -149,7 +147,6 @@ export async function sealedIn(directory: string): Promise<string[]> {
   return names.filter((name) => name.endsWith('.seg')).map((name) => join(directory, name))
 }
 
-/** Returns the size of the sealed segments of a directory. */
 export async function sealedBytesIn(directory: string): Promise<number> {
   const sizes = await Promise.all(
     // A segment may be shipped meanwhile.

@@ -93,7 +93,6 @@ export class Spool implements EventLog {
   readonly #preallocated: PreallocatedSegments
   #nextSeq = 1
   #waiting: AppendedRows[] = []
-  /** The rows that are being committed. */
   #group: AppendedRows[] = []
   #committing: Promise<void> | null = null
   #open: OpenSegment | null = null
@@ -120,7 +119,6 @@ export class Spool implements EventLog {
   #isTimeOfTurn = false
   /** The last mark that `lowMark` returned: `append` refuses rows from before it. */
   #lowMark = 0
-  /** The latest watermark that this machine has published. */
   #publishedMark = 0
 
   constructor(options: SpoolOptions) {

@@ -7,7 +7,6 @@ import { Spool, type SpoolOptions } from './spool.ts'
 const segmentBytesMax = 16 * 1024 * 1024
 const sealAfterMs = 400
 
-/** The logs of one process. */
 export type EventLogs = Record<SpooledTable, EventLog>
 
 /** The spools of one worker, below `<spool directory>/<worker>`. */
@@ -42,7 +41,6 @@ export function openSpools(
   }
 }
 
-/** Creates a worker's directories. */
 export function makeSpool(directory: string): void {
   for (const table of spooledTables)
     mkdirSync(join(directory, table), { recursive: true, mode: 0o700 })

@@ -22,7 +22,6 @@ import { bytesOf, type ObjectStore, ObjectWriter } from './objectStore.ts'
 import { type ShardServer, withShardServers } from './shardServers.ts'
 import { dropSnapshots, takeSnapshots } from './snapshotClickHouse.ts'
 
-/** The stores that a backup reads, and the store that it writes. */
 export interface BackupSource {
   readonly store: ObjectStore
   readonly postgres: Postgres
@@ -30,7 +29,6 @@ export interface BackupSource {
   readonly lease: Lease
 }
 
-/** A complete backup. */
 export interface WrittenBackup extends StoredBackup {
   readonly manifest: Manifest
   readonly writer: ObjectWriter
@@ -113,7 +111,6 @@ async function lastVerification(store: ObjectStore): Promise<string | null> {
   return manifest?.verified_at ?? null
 }
 
-/** Returns the ids of the backups that refer to a removed object. */
 async function findDamaged(store: ObjectStore, { damaged }: ObjectWriter): Promise<string[]> {
   if (damaged.length === 0) return []
   const present = await store.list('objects')

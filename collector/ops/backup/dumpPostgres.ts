@@ -8,7 +8,6 @@ import { inTransaction, type Queryable } from '../../platform/postgres/transacti
 import type { PostgresManifest, PostgresTable } from './manifest.ts'
 import { type ObjectWriter, objectBytesMax } from './objectStore.ts'
 
-/** Rows per read from a table. */
 const batchRows = 1_000
 
 /** Records of migrations and functions, which the restore fills again, and the leases of running processes. */
@@ -49,7 +48,6 @@ export async function dumpPostgres(
 }
 
 interface Table extends Pick<PostgresTable, 'name' | 'columns'> {
-  /** Columns of the primary key. */
   key: string[]
 }
 
@@ -127,5 +125,4 @@ async function* cut(lines: AsyncIterable<string>): AsyncGenerator<string[]> {
   if (piece.length > 0) yield piece
 }
 
-/** Quotes the name of a table or column. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`

@@ -30,7 +30,6 @@ export async function saveFiles(dataDir: string, writer: ObjectWriter): Promise<
   return [...spool, ...files]
 }
 
-/** Returns the bytes of files. */
 export const bytesOfFiles = (files: readonly FileManifest[]): number =>
   files.flatMap(({ objects }) => objects).reduce((sum, object) => sum + bytesOf(object), 0)
 

@@ -10,11 +10,9 @@ interface LastBackup {
   /** When all its earlier objects were last read. */
   readonly verified_at: string
   readonly bytes: number
-  /** Damaged objects that this backup found and replaced. */
   readonly damaged_objects: number
 }
 
-/** Remembers a complete backup. */
 export async function noteLastBackup(postgres: Postgres, backup: LastBackup): Promise<void> {
   const { backup_id, place, created_at, complete_until, verified_at, bytes, damaged_objects } =
     backup

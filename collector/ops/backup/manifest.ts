@@ -19,9 +19,7 @@ export interface Manifest {
 }
 
 export interface ClickHouseManifest {
-  /** Number of shards. */
   shards: number
-  /** The migrations that each database had applied. */
   migrations: Record<DatabaseKind, string[]>
   tables: ClickHouseTable[]
 }
@@ -29,7 +27,6 @@ export interface ClickHouseManifest {
 /** The database of visitors' events, or that of test keys. */
 export type DatabaseKind = 'live' | 'test'
 
-/** The rows of a table on one shard. */
 export interface ClickHouseTable {
   database: DatabaseKind
   /** Name of the table; `events` also with several shards. */
@@ -46,7 +43,6 @@ export interface Column {
 }
 
 export interface PostgresManifest {
-  /** The migrations that the database had applied. */
   migrations: string[]
   tables: PostgresTable[]
   /** The sequences with their last values. */
@@ -77,7 +73,6 @@ export const objectsOf = ({ clickhouse, postgres, files }: Manifest): string[] =
   ]),
 ]
 
-/** A backup of a store. */
 export interface StoredBackup {
   /** Its time without punctuation that file names cannot have: 2026-11-27T12-33-00-123Z. */
   readonly id: string

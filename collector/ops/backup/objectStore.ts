@@ -33,7 +33,6 @@ export const objectName = (identity: string, bytes: Buffer): string =>
 
 const sha256Of = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Returns the number of bytes of an object. */
 export const bytesOf = (name: string): number => Number(name.slice(name.lastIndexOf('.') + 1))
 
 const identityOf = (name: string): string => name.split('.', 1)[0]!
@@ -58,7 +57,6 @@ export async function readObject(
   return bytes
 }
 
-/** The error for a damaged file. */
 export const damaged = (
   store: ObjectStore,
   folder: Folder,

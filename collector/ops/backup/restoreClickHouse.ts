@@ -23,14 +23,11 @@ import type { ClickHouseManifest, ClickHouseTable, DatabaseKind } from './manife
 import { type ObjectStore, readObject } from './objectStore.ts'
 import { type ShardServer, unreachable, withShardServers } from './shardServers.ts'
 
-/** Servers that a restore fills. */
 export interface Target {
   readonly address: ClickHouseAddress
-  /** Name of the database of live events. */
   readonly database: string
 }
 
-/** A table that receives rows, and its copy for them. */
 interface Stage {
   readonly clickhouse: ClickHouse
   readonly table: string

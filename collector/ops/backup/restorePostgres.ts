@@ -8,11 +8,9 @@ import { portableTexts, quoted } from './dumpPostgres.ts'
 import type { PostgresManifest, PostgresTable } from './manifest.ts'
 import { type ObjectStore, readObject } from './objectStore.ts'
 
-/** Rows per insert. */
 const batchRows = 1_000
 const batchCharsMax = 8 * 1024 * 1024
 
-/** Throws StartError unless the database has no tables. */
 export async function requireEmptyPostgres(postgres: Postgres): Promise<void> {
   const { rowCount } = await postgres.query(
     "SELECT FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace LIMIT 1",

@@ -54,7 +54,6 @@ async function pickServers(
   return [...picked.values()]
 }
 
-/** The error for a server that does not answer. */
 export const unreachable = (node: SchemaNode): StartError =>
   new StartError(`${hostOf(node)} of ClickHouse cannot be reached: start it, then try again`)
 

@@ -9,7 +9,6 @@ import type { ShardServer } from './shardServers.ts'
 /** The unchanging copy of a table, whose parts are links to the files of the original. */
 export interface Snapshot extends Omit<ClickHouseTable, 'chunks'> {
   readonly clickhouse: ClickHouse
-  /** Name of the copy. */
   readonly copy: string
 }
 

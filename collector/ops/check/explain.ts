@@ -9,7 +9,6 @@ import {
   type ScriptSeen,
 } from './observe.ts'
 
-/** One finding of the report. */
 export interface Finding {
   ok: boolean
   text: string

@@ -2,7 +2,6 @@ import type { Browser, Page, Request } from 'playwright-core'
 import { checkUserAgent } from '../../../schemas/beacon.ts'
 import { type CapturedType, eventTypeOf } from '../../../schemas/captured.ts'
 
-/** The observations from loading one page with the pixel. */
 export interface Observation {
   url: string
   /** The status of the page; null with `failure` if it did not load. */
@@ -10,7 +9,6 @@ export interface Observation {
   failure: string | null
   /** Scripts with the path of the pixel, in the page's HTML or requested by it. */
   scripts: ScriptSeen[]
-  /** Whether the page has the inline stub. */
   hasStub: boolean
   /** Whether the pixel sent nothing, so the check granted consent as a banner does. */
   hasGranted: boolean
@@ -20,7 +18,6 @@ export interface Observation {
   violations: Violation[]
   /** Browser messages about the page: integrity, types, cross-origin rules. */
   complaints: string[]
-  /** Uncaught errors. */
   errors: { message: string; stack: string }[]
 }
 
@@ -31,7 +28,6 @@ export interface ScriptSeen {
   answer: Answer | null
 }
 
-/** The outcome of a request. */
 export interface Answer {
   /** The browser's error message; null if the page received this response. */
   failure: string | null
@@ -48,7 +44,6 @@ export interface BeaconSeen {
   pixelId: string
   /** Whether it has the id of a visitor; without consent, it has none. */
   hasVisitorId: boolean
-  /** Whether the check had granted consent. */
   isAfterConsent: boolean
   events: { type: string; name: string | null }[]
   answer: Answer | null
@@ -183,7 +178,6 @@ interface SentEvent {
   event_data?: { name?: string }
 }
 
-/** The type and name of an event in a beacon of the pixel or of another sender. */
 function eventSeen({
   type,
   name,

@@ -7,7 +7,6 @@ import { setOperator } from '../../accounts/operator/operators.ts'
 import { hashPassword } from '../../api/access/passwords.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** The contents of demo.json. */
 export interface Demo {
   collector_url: string
   demo_url: string

@@ -1,7 +1,6 @@
 import { fieldsAt } from '../../../schemas/fields.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 
-/** A pixel with its project and organization. */
 export interface DemoPixel {
   organizationId: string
   projectId: string

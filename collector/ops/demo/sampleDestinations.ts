@@ -13,7 +13,6 @@ interface Sent {
   organizationId: string
   projectId: string
   listId: string
-  /** The people in the list. */
   hems: readonly string[]
   audience: { id: string; name: string }
 }
@@ -187,7 +186,6 @@ const outcomeOf = (
   failureClass: Outcome['failureClass'],
 ): Outcome => ({ record, outcome, reason, failureClass })
 
-/** Stores a finished run of an export and returns its id. */
 async function storeRun(
   client: Queryable,
   exportId: string,

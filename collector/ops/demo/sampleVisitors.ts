@@ -45,7 +45,6 @@ const demoGoals = [
   { name: 'Search', filter: 'event_type:eq:search' },
 ]
 
-/** Dependencies for filling the demo. */
 export interface SeedDeps {
   postgres: Postgres
   clickhouse: ClickHouse

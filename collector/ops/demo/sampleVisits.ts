@@ -14,7 +14,6 @@ const everyMs = 60_000
 /** By how much the arrival of added visits is later than now, so that no reader in order of arrival has passed it. */
 const receivedAheadMs = 5_000
 
-/** The pixel that captures the sample visitors. */
 export const samplePixelId = ({ project_id }: Demo): string =>
   uuidOf(`${project_id} sample visitors`)
 

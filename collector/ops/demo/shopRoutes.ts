@@ -12,7 +12,6 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { packageRoot } from '../../platform/paths.ts'
 import { type DemoPixel, demoRowsQuery } from './rowsQuery.ts'
 
-/** Dependencies of the shop. */
 export interface ShopDeps {
   /** The demo's pixel; the panel shows only its events. */
   pixel: DemoPixel

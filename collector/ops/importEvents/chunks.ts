@@ -13,7 +13,6 @@ export interface FilePosition {
   readonly lines: number
 }
 
-/** Rows that are inserted together. */
 export interface RowChunk {
   rows(): Iterable<FileRow>
   readonly end: FilePosition

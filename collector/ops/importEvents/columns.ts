@@ -2,7 +2,6 @@ import { fieldNamed } from '../../../schemas/fields.ts'
 import { chooseColumns, type Mapping } from '../../identity/load/mapping.ts'
 import { StartError } from '../../platform/startError.ts'
 
-/** The columns that an import reads. */
 export const importedColumns = [
   'event_id',
   'event_type',

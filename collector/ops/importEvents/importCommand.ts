@@ -124,7 +124,6 @@ export function formatNotKept(notKept: NotKept): string[] {
   return [`Fields not kept: ${names.slice(0, fieldsShown).join(', ')}${more}`]
 }
 
-/** The mapping of a product, as two columns. */
 function formatTerms({ name, mapping }: Product): string {
   const width = Math.max(...mapping.map(([from]) => from.length))
   const lines = mapping.map(([from, to]) => `  ${from.padEnd(width)}  ${to}`)

@@ -40,9 +40,7 @@ export interface ImportStores {
   readonly dataDir: string
 }
 
-/** The result of an import: numbers of rows. */
 export interface Imported extends Pick<ImportState, 'imported' | 'duplicates' | 'skipped'> {
-  /** Whether this run continued an earlier one. */
   readonly isResumed: boolean
   /** The reasons of skipped rows of this run, with the numbers of their rows. */
   readonly reasons: ReadonlyMap<string, number>
@@ -171,10 +169,8 @@ const newState = (): ImportState => ({
   reportBytes: 0,
 })
 
-/** A chunk of validated rows. */
 interface Prepared {
   readonly events: Omit<EventChunk, 'isUncertain'>
-  /** The number of repeated events within the chunk. */
   readonly repeats: number
   readonly skipped: readonly RejectedRow[]
   /** The number of rows read so far. */

@@ -6,7 +6,6 @@ export interface ImportState {
   /** The `spool_id` of its rows. Their `seq` counts the rows of its files. */
   readonly spoolId: string
   readonly seq: number
-  /** The current file and the position in it. */
   readonly file: number
   readonly bytes: number
   readonly lines: number
@@ -22,7 +21,6 @@ const directoryOf = (dataDir: string): string => join(dataDir, 'imports')
 const pathOf = (dataDir: string, importId: string): string =>
   join(directoryOf(dataDir), `${importId}.json`)
 
-/** Reads the state of an unfinished import, or null. */
 export function readImportState(dataDir: string, importId: string): ImportState | null {
   try {
     return JSON.parse(readFileSync(pathOf(dataDir, importId), 'utf8'))
@@ -32,7 +30,6 @@ export function readImportState(dataDir: string, importId: string): ImportState 
   }
 }
 
-/** Stores the progress of an import durably. */
 export function saveImportState(dataDir: string, importId: string, state: ImportState): void {
   mkdirSync(directoryOf(dataDir), { recursive: true, mode: 0o700 })
   const path = pathOf(dataDir, importId)
@@ -40,6 +37,5 @@ export function saveImportState(dataDir: string, importId: string, state: Import
   renameSync(`${path}.draft`, path)
 }
 
-/** Deletes the state of a finished import. */
 export const forgetImportState = (dataDir: string, importId: string): void =>
   rmSync(pathOf(dataDir, importId), { force: true })

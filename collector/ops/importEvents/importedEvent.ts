@@ -21,7 +21,6 @@ import type { ImportedRow } from './columns.ts'
 import { type Data, dataOfRow } from './eventData.ts'
 import { readTime } from './readTime.ts'
 
-/** A row of a file as it will be stored. */
 export interface ImportedEvent {
   eventId: string
   tsMillis: number

@@ -133,7 +133,6 @@ function rowOf(
   return row
 }
 
-/** Reads lines of JSON. */
 export function createJsonReader(options: ColumnOptions): ReadRows {
   const columnOf = createColumnOfKey(options)
   return function* (bytes, linesBefore) {

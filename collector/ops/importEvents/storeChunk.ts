@@ -105,7 +105,6 @@ function hashesOf(payload: Buffer, rows: number): Uint32Array {
   return hashes
 }
 
-/** Returns the ids that the project already has. */
 export async function storedIds(
   { clickhouse, projectId }: Pick<StoreDeps, 'clickhouse' | 'projectId'>,
   ids: readonly string[],

@@ -32,7 +32,6 @@ export interface ImportedHistory {
 
 /** Values of days that a file may have; they are in memory, because rows of a file share days. */
 const valuesMax = 2_000_000
-/** Rows of an insert. */
 const rowsOfInsert = 50_000
 
 /**
@@ -90,7 +89,6 @@ export async function importHistory(
   }
 }
 
-/** The first and the last day of rows. */
 function periodOf(rows: readonly DayRow[]): string[] {
   if (rows.length === 0) return []
   let [first, last] = [rows[0]!.date, rows[0]!.date]

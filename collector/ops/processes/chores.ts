@@ -14,7 +14,6 @@ export interface ChoresOptions {
   workers: Workers
   shipping: Shipping
   collectorId: string
-  /** Whether this machine receives beacons. */
   takesBeacons: boolean
   /** The uploads of this machine; null if it answers no reads. */
   uploads: Uploads | null

@@ -4,7 +4,6 @@ import type { ClickHouseAddress } from '../../platform/clickhouse/cluster.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { Demo } from '../demo/demo.ts'
 
-/** Setup of a worker at its start. */
 export interface WorkerSetup {
   config: Config
   clickhouse: ClickHouseAddress
@@ -22,7 +21,6 @@ export interface WorkerSetup {
   demo: Demo | null
 }
 
-/** Messages from the primary to a worker. */
 export type ToWorker =
   | { type: 'start'; setup: WorkerSetup }
   /** Start to answer 503 on /readyz, and keep answering requests. */
@@ -40,12 +38,10 @@ export type ToWorker =
       latestMs: number | null
       published: number
     }
-  /** Request for the worker's metrics. */
   | { type: 'collect'; request: string }
   /** The metrics of all processes, which the worker requested. */
   | { type: 'metrics'; request: string; all: Metrics[] }
 
-/** Messages from a worker to the primary. */
 export type FromWorker =
   /** Sent first, because messages to a worker that does not listen yet are lost. */
   | { type: 'up' }

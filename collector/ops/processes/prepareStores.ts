@@ -21,7 +21,6 @@ import {
   isPostgresBehind,
 } from '../backup/upgradeBackup.ts'
 
-/** The upgrade of a store to this version. */
 interface Preparation<T> {
   /** Rejects if waiting does not help. */
   readonly done: Promise<T>
@@ -50,7 +49,6 @@ export interface Migration {
    * required data.
    */
   postgres(): Promise<Prepared>
-  /** Resolves when ClickHouse is ready. */
   clickhouse(): Promise<void>
   /** On a machine that only accepts beacons, stores the data for its next start without PostgreSQL. */
   keep(prepared: Prepared): void

@@ -27,7 +27,6 @@ import type { SendMail } from '../../platform/mail.ts'
 import { mailQueues } from '../../platform/outbox/mails.ts'
 import { sandboxQueues } from '../sandbox/sandboxJobs.ts'
 
-/** Dependencies of the background work. */
 export interface QueueDeps extends Omit<SendDeps, 'temporaryDirectory'>, ListJobsDeps, Files {
   readonly config: Pick<Config, 'sampleDays' | 'stripeApiKey' | 'stripeApiBase'>
   /** The address of this service for browsers, without a slash at the end. */
@@ -46,11 +45,8 @@ export interface Queues {
   close(): Promise<void>
 }
 
-/** The background jobs of a primary whose service answers reads. */
 export interface Background {
-  /** Resolves when jobs are running. */
   readonly jobs: Promise<Jobs>
-  /** Whether the service reports usage to a payment provider. */
   readonly reportsUsage: boolean
   stop(): Promise<void>
 }

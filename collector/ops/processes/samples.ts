@@ -15,7 +15,6 @@ export interface SampleDeps {
   readonly secretBox: SecretBox
 }
 
-/** The demo of this service, if it has one. */
 export interface Samples {
   readonly demo: Demo | null
   /** An audience of the demo's visitors; null if the demo has no visitors. */

@@ -38,7 +38,6 @@ export interface Shipping {
   readonly replicatedLog: NatsShipping | null
   readonly spoolDirectory: string
   readonly deadLetterDirectory: string
-  /** Returns the spool directory of the worker with this index. */
   directoryOf(index: number): string
   /** Ships the segments of the worker's predecessor, and prepares the directory for a new worker. */
   recover(index: number): Promise<void>

@@ -13,10 +13,8 @@ import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts'
 export interface WorkersOptions {
   count: number
   setupOf(index: number): WorkerSetup
-  /** Recovers the spool of the worker's predecessor. */
   recover(index: number): Promise<void>
   onSealed(table: SpooledTable, path: string): void
-  /** The disk of the spool is full. */
   onNoRoom(): void
   /** Updates the primary's own metrics. */
   measure(): Promise<void>

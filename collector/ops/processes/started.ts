@@ -1,6 +1,5 @@
 /** The started parts of a process, which stop in the reverse order. */
 export interface Started {
-  /** Adds the stop function of a part that was started. */
   add(stop: () => Promise<void>): void
   /** Stops all parts, the last one first, each after the previous one has stopped. */
   stop(): Promise<void>

@@ -6,7 +6,6 @@ import { createSharedClock, type SharedClock } from '../../platform/sharedClock.
 import { operatorLine } from '../../platform/startError.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts'
 
-/** The worker's interface to its primary process. */
 export interface Primary {
   /** PostgreSQL's clock, as last compared by the primary. */
   readonly clock: SharedClock
@@ -19,7 +18,6 @@ export interface Primary {
   metrics(): Promise<string>
   /** Reports a sealed segment, which the primary then ships. */
   sealed(table: SpooledTable, path: string): void
-  /** Reports that the disk of the spool is full. */
   noRoom(): void
   /** From now on, answers the primary's requests for a low mark from this log. */
   reportLowMarkOf(events: EventLog): void

@@ -4,7 +4,6 @@ import { templates } from '../../audiences/templates.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 
-/** The audiences of test keys, with their templates. */
 export const sampleAudiences = [
   { audienceId: sampleIdentity.audienceId, templateId: 'frequent_visitors' },
   { audienceId: '5a3b1e00-0000-4000-8000-0000000000d2', templateId: 'abandoned_basket' },

@@ -8,7 +8,6 @@ const dayMs = 86_400_000
 /** Gives campaigns a random sequence that differs from the visits of the same day. */
 const seedOffset = 1_000_000
 
-/** The campaigns of test keys. */
 export const sampleCampaigns = [
   { campaignId: sampleIdentity.campaignId, name: 'Mugs for mornings', budget: 500 },
   { campaignId: '5a3b1e00-0000-4000-8000-00000000000d', name: 'Teapots', budget: null },

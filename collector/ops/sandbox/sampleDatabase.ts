@@ -22,7 +22,6 @@ const hourMs = 3_600_000
 /** The spool id of sample rows, which no spool uses. */
 const spoolId = '5a3b1e00-0000-4000-8000-000000000000'
 
-/** Owner of the sample rows. */
 export interface Owner {
   readonly organizationId: string
   readonly projectId: string
@@ -46,7 +45,6 @@ export const eventRows = (
     firstSeq,
   )
 
-/** Returns the rows of the sample campaigns for one day. */
 export function sampleCampaignRows(day: Date): string[] {
   const dayNumber = Math.floor(day.getTime() / dayMs)
   return spooled(sampleDeliveries(sampleIdentity, dayNumber), dayNumber * 10_000 + 5_000)
@@ -80,7 +78,6 @@ export const sampleProfiles = (of = graph): string[] =>
 export const sampleCompanies = (of = graph): string[] =>
   Array.from({ length: of.companies }, (_, index) => JSON.stringify(companyAt(of, index)))
 
-/** Links of cookies to people, as rows of identity_links. */
 export const sampleLinks = (
   observedAt: Date,
   owner: Owner = sampleIdentity,

@@ -10,7 +10,6 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { sampleAudiences } from './sampleAudiences.ts'
 
-/** Counts of the sample runs. */
 const sampleCounts = { exported: 23, failed: 1, duplicated: 1 } as const
 const madeAt = '2026-01-01T00:00:00Z'
 

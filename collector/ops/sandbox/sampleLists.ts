@@ -8,10 +8,8 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { sampleProfiles } from './sampleDatabase.ts'
 
-/** The list of test keys. */
 export const sampleListId = sampleIdentity.listId
 
-/** A sample list, with its owner and members. */
 interface SampleList {
   listId: string
   importId?: string

@@ -64,7 +64,6 @@ export function sampleSignals(dayNumber: number, graph: Graph): string[] {
 const numberOf = (hem: string): string =>
   BigInt(`0x${Buffer.from(hem, 'hex').reverse().toString('hex')}`).toString()
 
-/** The topics of the sample organization's pages and searches. */
 export const sampleRules = [
   { topic: 'tableware', path: '/product%' },
   { topic: 'ceramics_and_pottery', path: '/catalogue' },

@@ -3,7 +3,6 @@ import type { ValidEvent } from '../../ingest/normalize/validateEvent.ts'
 import { type Random, seededRandom } from '../../platform/seededRandom.ts'
 import { type SampleVisitor, sampleVisitors } from './sampleVisitors.ts'
 
-/** One event of the sample shop with its visitor. */
 export interface SampleEvent {
   visitor: SampleVisitor
   event: ValidEvent

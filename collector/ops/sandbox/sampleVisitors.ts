@@ -15,7 +15,6 @@ export interface SampleVisitor {
   isBot: boolean
   screen: { height: number; width: number }
   viewport: { height: number; width: number }
-  /** The time from the event to its receipt. */
   latencyMs: number
 }
 
@@ -52,7 +51,6 @@ const places = [
   { country: 'JP', language: 'ja' },
 ]
 
-/** Region and city of each country's visitors. */
 const cities: Readonly<Record<string, readonly (readonly [region: string, city: string])[]>> = {
   GB: [
     ['England', 'London'],

@@ -4,7 +4,6 @@ import type { Readable } from 'node:stream'
 export interface Query {
   readonly sql: string
   readonly params: Readonly<Record<string, unknown>>
-  /** Settings of ClickHouse for this query alone. */
   readonly settings?: Readonly<Record<string, string | number>> | undefined
 }
 
@@ -64,7 +63,6 @@ export interface ClickHouse {
     signal?: AbortSignal,
     settings?: Readonly<Record<string, number>>,
   ): Promise<ResultStream>
-  /** Runs a statement that returns no rows. */
   command(query: Query): Promise<void>
   /**
    * Inserts JSONEachRow bytes as one block. ClickHouse stores the same bytes with the same token once, within

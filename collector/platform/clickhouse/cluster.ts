@@ -45,7 +45,6 @@ export const partsOf = (
     ? clickhouse.shards.map((shard) => ({ shard, table: eventsOfShard }))
     : [{ shard: clickhouse, table }]
 
-/** Opens the database of live events and the database of test keys. */
 export const openDatabases = (
   address: ClickHouseAddress,
   name: string,
@@ -54,7 +53,6 @@ export const openDatabases = (
   test: openDatabase(firstShard(address), testDatabaseOf(name)),
 })
 
-/** Returns the name of the database of test keys. */
 export const testDatabaseOf = (name: string): string => `${name}_test`
 
 /**

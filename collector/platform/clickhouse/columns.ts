@@ -2,7 +2,6 @@ import type { Field } from '../../../schemas/fields.ts'
 import type { ClickHouse } from './client.ts'
 import { normalForms } from './normalForm.ts'
 
-/** Returns the column definition of a field. */
 export const columnDefinition = ({ name, columnType, alias, materialized }: Field): string => {
   const computed = alias ? ` ALIAS ${alias}` : materialized ? ` MATERIALIZED ${materialized}` : ''
   return `${name} ${columnType}${computed}`

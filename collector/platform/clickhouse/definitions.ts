@@ -9,14 +9,12 @@ import { readStatements } from './statements.ts'
 /** An object without rows, which can be replaced completely. */
 interface Definition {
   readonly name: string
-  /** The CREATE statement. */
   readonly statement: string
   readonly isView: boolean
   /** The part to compare: for a view only its SELECT, because ClickHouse adds column types to the rest. */
   readonly compared: string
 }
 
-/** The server and logins that the definitions are made for. */
 interface DefinitionsOf {
   /** The login that dictionaries use on this server. */
   readonly login: DictionaryLogin

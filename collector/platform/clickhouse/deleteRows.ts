@@ -41,7 +41,6 @@ async function deleteRowsOfServer(
   return true
 }
 
-/** Returns the statement that deletes the rows of a table. */
 export const deletionQuery = (table: string, { sql, params }: Query, settings = ''): Query => ({
   sql: `ALTER TABLE ${table} DELETE WHERE ${sql}${settings && `\n${settings}`}`,
   params,

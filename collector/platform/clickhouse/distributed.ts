@@ -30,7 +30,6 @@ interface Replica {
   shard_weight: number
 }
 
-/** Reads the servers of a cluster from the configuration of one of them. */
 const replicasOf = (clickhouse: ClickHouse, { name }: Cluster): Promise<Replica[]> =>
   clickhouse.rows<Replica>({
     sql: `SELECT shard_num, concat(host_name, ':', toString(port)) AS address, default_database,

@@ -8,7 +8,6 @@ const accessDenied = 497
 export const isAccessDenied = (error: unknown): error is ClickHouseRefused =>
   error instanceof ClickHouseRefused && error.code === accessDenied
 
-/** Returns an error that names the missing grant. */
 export function lacksGrant({ message }: ClickHouseRefused): StartError {
   const grant = /necessary to have the grant (.+?)(?:\. |\.?$)/s.exec(message)?.[1]
   return new StartError(

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { storePassword } from '../localStores/password.ts'
 import { type LocalStore, superviseLocalStore } from '../localStores/supervise.ts'
 
-/** Settings of a server in a cluster. */
 export interface ClusterMember {
   /** The port on which other servers reach this one. */
   nativePort: number

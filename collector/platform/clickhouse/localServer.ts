@@ -11,9 +11,7 @@ import type { ClusterMember } from './local.ts'
 export interface LocalClickHouseSettings {
   directory: string
   password: string
-  /** Settings of every query. */
   querySettings: Readonly<Record<string, number>>
-  /** XML for the configuration of the server. */
   serverXml: string
   member?: ClusterMember
 }
@@ -110,7 +108,6 @@ Promise.resolve(
   }),
 ).finally(end)
 
-/** Returns the path of libchdb.so in the chdb package for this platform. */
 function libraryPath(): string {
   const name = `@chdb/lib-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`
   try {

@@ -19,7 +19,6 @@ import { syncTopics } from './topics.ts'
 const triesMax = 5
 const retryMs = 200
 
-/** A server that gets the schema. */
 export interface SchemaNode {
   readonly url: string
   readonly clickhouse: ClickHouse
@@ -109,7 +108,6 @@ export async function onEach<T>(
 /** Returns the host of a server, without its password. */
 export const hostOf = ({ url }: Pick<SchemaNode, 'url'>): string => new URL(url).host
 
-/** Creates a database if it does not exist. */
 export async function makeDatabase(url: string, database: string): Promise<void> {
   const server = openClickHouse(url, 'default')
   try {
@@ -228,7 +226,6 @@ const storedColumns = (fields: readonly Field[]): string =>
     .map(columnDefinition)
     .join(',\n    ')
 
-/** The values for the names in braces in migrations. */
 const tableValues = {
   event_columns: storedColumns(eventColumns),
   profile_columns: storedColumns(profileFields),

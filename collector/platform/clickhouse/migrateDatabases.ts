@@ -62,7 +62,6 @@ const migrateBoth = async (address: ClickHouseAddress, name: string): Promise<vo
   ])
 }
 
-/** ClickHouse's codes for an unknown table and an unknown database. */
 const isUnknown = (error: unknown): boolean =>
   error instanceof ClickHouseRefused && (error.code === 60 || error.code === 81)
 

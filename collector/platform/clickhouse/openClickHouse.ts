@@ -114,7 +114,6 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
   return clickhouse
 }
 
-/** Converts the driver's error to ClickHouseRefused. */
 function translate(error: unknown): never {
   throw error instanceof ClickHouseError
     ? new ClickHouseRefused(error.message, Number(error.code))

@@ -34,7 +34,6 @@ function mixed(word: bigint): bigint {
   return product ^ (product >> 47n)
 }
 
-/** Lines of events for one shard. */
 export interface ShardLines {
   /** From 0. */
   readonly shard: number
@@ -80,7 +79,6 @@ function* runsOf(
 
 const newline = 0x0a
 
-/** Yields the start of each line. */
 function* linesOf(payload: Buffer): Generator<number> {
   for (let from = 0; from < payload.length; ) {
     yield from

@@ -2,10 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../paths.ts'
 
-/** The directory of the schema's SQL files. */
 export const schemaDirectory = join(packageRoot, 'collector/platform/clickhouse')
 
-/** Reads a file of the schema. */
 export const readSchemaFile = (file: string): string =>
   readFileSync(join(schemaDirectory, file), 'utf8')
 

@@ -274,7 +274,6 @@ function boundText(value: unknown): string {
   return `[${value.map((item) => (typeof item === 'string' ? `'${escaped(item).replaceAll("'", "\\'")}'` : String(item))).join(',')}]`
 }
 
-/** Escapes a text for a TSV field. */
 const escaped = (value: string): string =>
   value.replace(/[\\\t\n\r\0\b\f]/g, (character) => escapes[character] ?? character)
 

@@ -4,7 +4,6 @@ import { Readable } from 'node:stream'
 import { packageRoot } from '../paths.ts'
 import type { ClickHouse } from './client.ts'
 
-/** A topic of the vocabulary. */
 interface Row {
   readonly topic: string
   readonly label: string

@@ -49,7 +49,6 @@ export interface Again {
 
 export type SendJob = (queue: string, key: string) => Promise<void>
 
-/** The channel on which primaries are notified of work. */
 export const jobsChannel = 'footfall_jobs'
 
 /** Runs a queue at once, as soon as the transaction of `client` commits. */

@@ -101,7 +101,6 @@ export async function startJobs({
 interface QueueRunner {
   /** Adds a job of that key, to run at once or after `startAfter` seconds. */
   send(queue: string, key: string | null, startAfter?: number): Promise<void>
-  /** Makes the workers of a queue look for jobs now. */
   notify(queue: string): void
   /** Starts no further job, and waits up to five seconds for running jobs. */
   stop(): Promise<void>

@@ -12,9 +12,7 @@ const wireServer = '168.63.129.16'
 
 /** Addresses inside the network that the operator allows for requests (FOOTFALL_OUTBOUND_ALLOW). */
 export interface AllowedAddresses {
-  /** Whether every address of this host name is allowed. */
   host(name: string): boolean
-  /** Whether this address is allowed. */
   address(address: string): boolean
 }
 

@@ -28,7 +28,6 @@ export function createGuardedAgents(resolve: Resolve): GuardedAgents {
   return agents
 }
 
-/** Returns a lookup function that always returns these addresses. */
 function findAlways(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_host, { all }, tell) => {

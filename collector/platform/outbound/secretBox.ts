@@ -20,7 +20,6 @@ export class NoSecretKeyError extends Error {
   }
 }
 
-/** The settings that determine the encryption keys. */
 export interface SecretBoxSettings {
   /** Base64 keys: the first one encrypts, all of them decrypt. */
   secretKeys: readonly string[]
@@ -77,7 +76,6 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
 export const nameOf = (key: Buffer): string =>
   createHash('sha256').update(key).digest('hex').slice(0, 8)
 
-/** Opens the secret box of this service with its keys. */
 export const openSecretBox = (settings: SecretBoxSettings): SecretBox =>
   createSecretBox(keysOf(settings))
 

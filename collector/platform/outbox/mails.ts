@@ -5,7 +5,6 @@ import type { Postgres } from '../postgres/pool.ts'
 import type { Queryable } from '../postgres/transaction.ts'
 
 const mailsQueue = 'outbox.mails'
-/** Most mails of a run. */
 export const mailsAtOnce = 100
 /** A mail that could not be sent for this time is deleted, because its content is outdated. */
 const keptDays = 3

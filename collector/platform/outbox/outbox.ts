@@ -2,7 +2,6 @@ import { wakeQueue } from '../jobs/queue.ts'
 import type { Queryable } from '../postgres/transaction.ts'
 import { uuidV7 } from '../uuidV7.ts'
 
-/** Events that webhooks can report. */
 export const eventTypes = [
   'audience.built',
   'list.imported',
@@ -29,7 +28,6 @@ export interface OutboxEvent {
   data: Readonly<Record<string, unknown>>
 }
 
-/** The queue that dispatches messages of the outbox to webhooks. */
 export const outboxQueue = 'outbox.dispatch'
 
 /** Sends an event to webhooks once the transaction of `client` commits. */

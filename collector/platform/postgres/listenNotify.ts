@@ -14,7 +14,6 @@ const loadMs = 300_000
 const changesMax = 250
 
 export interface ListenOptions {
-  /** Where PostgreSQL is. */
   url: string
   channel: string
   /**

@@ -36,7 +36,6 @@ export function openPostgres(
   return pool
 }
 
-/** The pools of this process. */
 const pools = new Set<Postgres>()
 
 new Gauge({

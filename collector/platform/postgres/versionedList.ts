@@ -20,7 +20,6 @@ export const versionedLists = <Name extends string, Item>(
     const none = { [list]: [], version: 0, updated_at: null }
     return rows[0] ?? (none as unknown as VersionedList<Name, Item>)
   },
-  /** Replaces the list, and returns it with its new version. */
   async replace(
     client: Queryable,
     ownerId: string,

@@ -6,7 +6,6 @@ import type { WarnLog } from '../log.ts'
 import { startLocalPostgres } from '../postgres/local.ts'
 import { openPostgres, type Postgres } from '../postgres/pool.ts'
 
-/** Connections to both stores. */
 export interface StoreConnections {
   /** `live` has the events of visitors; `test` has the events that test keys read. */
   clickhouse: Record<'live' | 'test', ClickHouse>
@@ -19,7 +18,6 @@ export interface Stores extends StoreConnections {
   clickhouse: { address: ClickHouseAddress } & Record<'live' | 'shipping' | 'test', ClickHouse>
 }
 
-/** The addresses of both stores. */
 export interface Servers {
   clickhouse: ClickHouseAddress
   postgresUrl: string

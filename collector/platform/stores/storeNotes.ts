@@ -12,7 +12,6 @@ export interface StoreNotes {
   postgres_url: string
   public_url: string
   collector_url: string
-  /** Process id of the primary. */
   pid: number
 }
 

@@ -3,7 +3,6 @@ import { clickhouseOf, type EventStores } from '../../../events/query/eventStore
 import { erasedHems } from '../../../events/query/profiles/suppressedPeople.ts'
 import type { RunState } from './runState.ts'
 
-/** A member of the build. */
 export interface Member {
   readonly key: number
   /** The hem, or the company's domain. */
@@ -54,7 +53,6 @@ export async function readMembers(
   return { members, upTo: 'after' in keys ? keys.upTo : keys.at(-1)!, shown }
 }
 
-/** Reads the keys of the next failed records of a run. */
 async function readFailed(
   { postgres }: EventStores,
   runId: string,

@@ -50,9 +50,7 @@ export async function chargeChunk(
 
 /** The charge of the chunk that was in progress when a run stopped. */
 export interface Unfinished {
-  /** Number of charged records. */
   readonly charged: number
-  /** Keys of the records to send. */
   readonly keys: ReadonlySet<number>
 }
 

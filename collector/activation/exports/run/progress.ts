@@ -8,12 +8,10 @@ import { destinationTypes } from '../../integrations/destinations/index.ts'
 import { exportRuns, readRunEnd, unfinished } from '../exportRuns.ts'
 import type { RunState } from './runState.ts'
 
-/** The outcome of one member of a chunk. */
 export interface Result {
   readonly key: number
   readonly id: string
   readonly outcome: 'exported' | 'failed' | 'duplicated'
-  /** The reason why it was not exported. */
   readonly reason?: string
   readonly failureClass?: FailureClass
   readonly isCharged: boolean
@@ -26,7 +24,6 @@ export interface Result {
 export interface DoneChunk {
   /** The key of its last member. */
   readonly upTo: number
-  /** Number of its charged records. */
   readonly charged: number
   readonly results: readonly Result[]
 }
@@ -120,7 +117,6 @@ const completion = `WITH done AS (
 )
 SELECT stop_reason, stop_class FROM done`
 
-/** Returns which of these identities the run has sent already. */
 export async function readSent(
   client: Queryable,
   { runId }: RunState,
@@ -140,7 +136,6 @@ export async function readSent(
 const hashOf = (identity: string): Buffer =>
   createHash('sha256').update(identity).digest().subarray(0, 16)
 
-/** Marks a run as running. */
 export async function beginRun(client: Queryable, { runId }: RunState): Promise<void> {
   await client.query(
     `UPDATE export_runs SET status = 'running', started_at = coalesce(started_at, now()), updated_at = now()

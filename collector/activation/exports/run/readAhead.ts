@@ -4,7 +4,6 @@ import { type Members, readMembers, type Values } from './audienceMembers.ts'
 import type { RunState } from './runState.ts'
 import { readValues } from './values.ts'
 
-/** The records of a chunk. */
 export interface ReadChunk {
   readonly members: Members
   /** The values of each record by key; null if a file contains them. */

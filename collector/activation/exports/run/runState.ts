@@ -9,7 +9,6 @@ import type {
 import { unfinished } from '../exportRuns.ts'
 import type { Entity, Mapping } from '../validateExport.ts'
 
-/** The state of an unfinished run. */
 export interface RunState {
   readonly runId: string
   readonly exportId: string

@@ -29,7 +29,6 @@ const refusedAtOnce = 10_000
 /** Time until a run continues; null when it has ended. */
 export type Next = { readonly inSeconds: number } | null
 
-/** Shared state of the steps of one job. */
 export interface StepContext {
   readonly readNext: ReadNext
   readonly signal: AbortSignal

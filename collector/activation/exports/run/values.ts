@@ -63,7 +63,6 @@ async function readHems(
   return hems
 }
 
-/** The fields of the mapping, or all. */
 async function readFields(
   queryExecutor: QueryExecutor,
   runState: RunState,

@@ -12,7 +12,6 @@ export interface CallContext {
   now(): number
 }
 
-/** Time limit of a destination's response. */
 const timeoutMs = 30_000
 /**
  * Maximum bytes of a response, because it is parsed at once. Requests with larger responses set their own

@@ -49,13 +49,11 @@ export class DestinationError extends Error {
   }
 }
 
-/** A field that records can be mapped to. */
 export interface DestinationField {
   readonly name: string
   readonly label: string
 }
 
-/** One record for a destination. */
 export interface OutgoingRecord {
   /** Its key in the build. */
   readonly key: number
@@ -100,7 +98,6 @@ export interface Chunk {
   readonly signal: AbortSignal
 }
 
-/** The outcome of a record. */
 export type Outcome =
   | { readonly exported: true; readonly remoteId?: string | undefined }
   | { readonly exported: false; readonly failureClass: FailureClass; readonly reason: string }
@@ -134,7 +131,6 @@ export interface Destination {
   finish?(run: EndedRun): Promise<void>
   /** Stores a file under a name, again with the same content after a crash. */
   putFile?(file: NamedFile): Promise<void>
-  /** Removes people from the destination. */
   remove?(recipients: readonly Recipient[]): Promise<void>
 }
 
@@ -162,7 +158,6 @@ export interface DestinationType<
   readonly settings: Settings
   readonly secrets: Secrets
   readonly formats: readonly OutputFormat[]
-  /** The most records of a chunk. */
   chunkRecords(outputFormat: OutputFormat): number
   /** Records of a chunk when a budget or a limit refuses a larger one. Absent: a chunk is charged in full or not at all. */
   readonly leastRecords?: number
@@ -172,22 +167,18 @@ export interface DestinationType<
   defaultMapping?(settings: Static<Settings>): Readonly<Record<string, string>>
   /** Settings, optional by their schema, that an output format needs. */
   requiredSettings?(outputFormat: OutputFormat): readonly string[]
-  /** Fields of the destination that every record needs. */
   requiredFields?(settings: Static<Settings>): readonly string[]
   /** The field by which the destination distinguishes records: of two with the same value, one is sent. */
   identityField?(settings: Static<Settings>): string
   /** The form of the hashes of addresses, if they are not hems. */
   readonly hashes?: 'uid2'
-  /** Requests per second, and the largest burst. */
   readonly rate: { readonly perSecond: number; readonly burst: number }
   /** Whether chunks are files (`writeFile`), so that records have no values. */
   readonly takesFiles?: boolean
-  /** Whether the destination can remove people. */
   readonly removes: boolean
   open(context: DestinationContext<Static<Settings>, Static<Secrets>>): Destination
 }
 
-/** Returns the outcome `exported` for all records. */
 export const exportedAll = (records: readonly OutgoingRecord[]): Outcome[] =>
   records.map(() => ({ exported: true }))
 

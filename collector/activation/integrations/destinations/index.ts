@@ -6,7 +6,6 @@ import { salesforce } from './salesforce.ts'
 import { theTradeDesk } from './theTradeDesk.ts'
 import { webhook } from './webhook.ts'
 
-/** All types of destinations, each in its own file. */
 export const destinationTypes: Readonly<Record<IntegrationType, DestinationType>> = {
   hubspot,
   salesforce,

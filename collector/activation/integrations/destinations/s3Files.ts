@@ -29,7 +29,6 @@ export type S3Context = DestinationContext<
   { access_key_id: string; secret_access_key: string }
 >
 
-/** A file of a run, as listed in its manifest. */
 interface ManifestFile {
   name: string
   rows: number
@@ -43,7 +42,6 @@ export async function checkBucket(context: S3Context): Promise<void> {
   await withClient(context, (client) => client.send(new HeadBucketCommand({ Bucket: bucket })))
 }
 
-/** Uploads the file of a chunk. */
 export async function putPart(context: S3Context, chunk: Chunk): Promise<readonly Outcome[]> {
   const { runId, records, outputFormat, after } = chunk
   const { path, bytes, sha256 } = await chunk.writeFile()

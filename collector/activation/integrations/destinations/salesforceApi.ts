@@ -26,7 +26,6 @@ export type JobState =
 
 /** The parts of Salesforce's REST API and Bulk API 2.0 that are used. All throw DestinationError. */
 export interface Salesforce {
-  /** Reads the writable fields of an object. */
   fields(object: string): Promise<SalesforceField[]>
   createJob(object: string, externalIdField: string): Promise<string>
   upload(jobId: string, csv: string): Promise<void>
@@ -172,7 +171,6 @@ async function logIn(context: SalesforceContext): Promise<string> {
   return readJson<{ access_token: string }>(answer, url).access_token
 }
 
-/** Throws for a response without success. */
 function requireTaken(answer: OutboundResponse): OutboundResponse {
   const { status, body } = answer
   if (status < 400) return answer

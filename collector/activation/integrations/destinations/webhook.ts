@@ -27,7 +27,6 @@ const secrets = strictObject({
   }),
 })
 
-/** Records of one message. */
 const messageRecords = 500
 /** Messages of a chunk: the most unanswered messages, which are posted again after a crash. */
 export const windowMessages = 8
@@ -97,7 +96,6 @@ async function send(context: Context, chunk: Chunk): Promise<readonly Outcome[]>
 const isLasting = (error: unknown): boolean =>
   !(error instanceof DestinationError) || error.failureClass !== 'retry'
 
-/** Some records of a chunk, which are posted as one message. */
 interface RecordsMessage {
   /** The last key before its records; 0 for the first records of a run. */
   readonly after: number

@@ -75,7 +75,6 @@ export function readCsvRecord(
   }
 }
 
-/** The text of a field. */
 export function fieldOf(bytes: Buffer, { from, to, isQuoted }: CsvField): Buffer {
   const field = bytes.subarray(from, to)
   return isQuoted && field.includes(quote)

@@ -15,7 +15,6 @@ export interface Chunk {
   /** `lines`: unchanged lines of the file, one row each. `rows`: output of encodeRows. */
   readonly as: 'lines' | 'rows'
   readonly bytes: Buffer
-  /** Number of rows. */
   readonly rows: number
   readonly begin: FilePosition
   readonly end: FilePosition

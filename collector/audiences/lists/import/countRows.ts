@@ -6,13 +6,11 @@ import type { ClickHouse, Query } from '../../../platform/clickhouse/client.ts'
 import type { RowCounts } from '../imports.ts'
 import { columnOf, type Kind } from '../kinds.ts'
 
-/** The import whose rows are counted. */
 export interface Counted {
   readonly importId: string
   readonly listId: string
   readonly organizationId: string
   readonly kind: Kind
-  /** All of its rows. */
   readonly total: number
   /** Other imports of the list whose rows are not members (yet). */
   readonly notCompleted: readonly string[]

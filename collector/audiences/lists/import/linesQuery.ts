@@ -12,7 +12,6 @@ import { type ImportFile, recordBytesMax } from '../file/importFile.ts'
 import type { Kind } from '../kinds.ts'
 import { type Reason, reasonNames } from '../reasons.ts'
 
-/** Owner of the lines. */
 export interface LinesOf {
   readonly importId: string
   readonly listId: string
@@ -45,7 +44,6 @@ export function plainLinesQuery(lines: LinesOf, before: number): Query {
   })
 }
 
-/** Inserts rows of encodeRows. */
 export function encodedRowsQuery(lines: LinesOf, before: number): Query {
   const names = reasonNames.map((name) => `'${name}'`).join(', ')
   return insertOf(lines, {

@@ -4,13 +4,11 @@ import type { FastifyRequest } from 'fastify'
 import { invalidParameter, malformed, unsupportedMediaType } from '../../../api/http/errors.ts'
 import type { ImportFile } from '../file/importFile.ts'
 
-/** Types of uploads, in addition to JSON. */
 export const streamTypes = ['text/csv', 'application/x-ndjson', 'multipart/form-data'] as const
 
 /** Parameters of a file in its request: in the query, or as fields of a form before the file. */
 export type UploadParameters = Readonly<Record<string, string | undefined>>
 
-/** The file of a request. */
 export interface Body {
   /** `items`: items of a JSON body, one per line of NDJSON. */
   readonly format: ImportFile['format'] | 'items'
@@ -115,7 +113,6 @@ function formatOf(mimetype: string, filename: string | undefined): ImportFile['f
   return endings[extname((filename ?? '').replace(/\.gz$/i, '')).toLowerCase()] ?? 'csv'
 }
 
-/** Number of items written at a time. */
 const itemsAtOnce = 10_000
 
 async function* linesOf(items: readonly unknown[]): AsyncGenerator<Buffer> {

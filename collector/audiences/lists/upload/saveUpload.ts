@@ -29,9 +29,7 @@ export interface Upload {
   readonly bytes: AsyncIterable<Buffer>
 }
 
-/** A completely stored file. */
 export interface Saved {
-  /** The machine with the file. */
   readonly collectorId: string
   readonly file: ImportFile
   readonly begin: FilePosition

@@ -7,7 +7,6 @@ import { join } from 'node:path'
  * only by the service.
  */
 export interface Uploads {
-  /** The machine's collector id. */
   readonly collectorId: string
   pathOf(importId: string): string
   /** Returns the path of an incomplete file, which names its organization. */
@@ -24,7 +23,6 @@ export interface Uploads {
   hasRoom(): Promise<boolean>
 }
 
-/** An upload that has not ended. */
 export interface Arriving {
   readonly importId: string
   readonly organizationId: string

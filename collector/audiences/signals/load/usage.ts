@@ -1,7 +1,6 @@
 import { formats } from '../../../identity/load/source.ts'
 import { targets } from './targets.ts'
 
-/** Usage of the command, for its help. */
 export const loadUsage = `footfall-server intent load FILE…     files, or standard input (-)
     --into ${Object.keys(targets).join('|')}   type of the rows, default signals
     --format ${formats.join('|')}    format of the files, if their names do not show it; gzip and Zstandard are detected

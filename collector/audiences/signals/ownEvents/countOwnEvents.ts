@@ -106,7 +106,6 @@ async function readProjects(postgres: Postgres, organizationId: string): Promise
   return rows.map(({ project_id }) => project_id)
 }
 
-/** Deletes the counts of replaced runs. */
 export async function deleteOldCounts(clickhouse: ClickHouse): Promise<void> {
   await deleteRows(clickhouse, 'intent_event_days', {
     sql: `counted_at < now() - INTERVAL 1 HOUR AND (organization_id, date, run_id) NOT IN

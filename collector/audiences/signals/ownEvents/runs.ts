@@ -8,7 +8,6 @@ export interface Run {
   readonly fingerprint: string
 }
 
-/** Returns the organizations with counted days. */
 export async function readCountedOrganizations(clickhouse: ClickHouse): Promise<string[]> {
   const rows = await clickhouse.rows<{ organization_id: string }>({
     sql: 'SELECT DISTINCT organization_id FROM intent_event_runs',

@@ -24,7 +24,6 @@ export async function readCounts(queryExecutor: QueryExecutor, plan: CountsPlan)
   }
 }
 
-/** Returns the body of a response with counts. */
 export const countsAnswer = (
   { groups, total, hasMore }: Counts,
   { window }: CountsPlan,

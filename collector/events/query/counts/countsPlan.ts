@@ -10,7 +10,6 @@ import { SourceName } from '../source.ts'
 import { readWindow, windowQuery } from '../window/window.ts'
 import { type Group, GroupBy, readGroups } from './groupBy.ts'
 
-/** Counts of events. */
 export interface CountsPlan extends Selection {
   readonly groups: readonly Group[]
   /** Counts also the distinct combinations of these fields; empty counts events only. */

@@ -5,7 +5,6 @@ import type { Order } from '../order.ts'
 import type { ExpectedRecords } from '../profiles/expectedRecords.ts'
 import type { Cursor, RowKey } from './cursor.ts'
 
-/** A page of events. */
 export interface EventsPlan extends Selection {
   /** The columns, in the order of the response. */
   readonly columns: readonly Field[]
@@ -34,7 +33,6 @@ export interface EventsPlan extends Selection {
   readonly expected?: ExpectedRecords
 }
 
-/** A page of events whose answer has a cursor. */
 export interface CursorPlan extends EventsPlan {
   /** Of the selection; cursors of another one are refused. */
   readonly question: string

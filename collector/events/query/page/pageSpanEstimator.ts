@@ -14,7 +14,6 @@ const rememberedMax = 10_000
 interface PageSpan {
   /** Milliseconds from the start of the page; undefined without a measurement, or if it saves no time. */
   readonly spanMs: number | undefined
-  /** Reports the row that follows the page. */
   learn(next: RowKey): void
   /** Reports that the span had too few rows. */
   forget(): void

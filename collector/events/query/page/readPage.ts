@@ -22,7 +22,6 @@ import { outputFormat, type Page, pageOf, rowEncoding } from './rowEncoding.ts'
 /** A page of events, with the values for `settle`. */
 export type EventsPage = Page & Required<Pick<ReadRecords, 'window' | 'hashes'>>
 
-/** Reads the page of a plan. */
 export async function readPage(
   queryExecutor: QueryExecutor,
   unnamed: EventsPlan,

@@ -21,7 +21,6 @@ import type { RowKey } from './cursor.ts'
 import type { EventsPlan } from './eventsPlan.ts'
 import { tableRows } from './tableRows.ts'
 
-/** The encoding of rows in ClickHouse's output. */
 export interface RowEncoding {
   readonly format: Format
   /**
@@ -51,7 +50,6 @@ export const plainEncoding: RowEncoding = {
 
 type Columns = Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas'>
 
-/** Returns the encoding of a plan's rows for a format of the response. */
 export const rowEncoding = (
   plan: Columns,
   format: Format,
@@ -83,7 +81,6 @@ const namedFormats = {
   parquet: 'Parquet',
 } as const satisfies Record<Format, NamedFormat>
 
-/** Returns the output format in which ClickHouse writes rows in this encoding. */
 export function outputFormat(
   columns: readonly Field[],
   { format, leadsWithNext, profiles }: RowEncoding,
@@ -122,7 +119,6 @@ export interface Page {
   next(): RowKey | null
 }
 
-/** A format whose rows are pieces of text. */
 type LineFormat = Exclude<Format, TableFormat>
 
 const joints: Record<LineFormat, string> = { json: ',', ndjson: '\n', csv: '\n' }
@@ -166,7 +162,6 @@ function plainRows(
   }
 }
 
-/** Returns the key of a JSON row whose columns contain it. */
 function keyOfRow(bytes: Buffer, order: Order): RowKey {
   const row = JSON.parse(bytes.toString()) as {
     ts_millis: number

@@ -17,7 +17,6 @@ export interface ExpectedRecords {
   readonly hashes: readonly string[]
 }
 
-/** The fields that identify an event. */
 export const eventKey = [fieldNamed('project_id')!, fieldNamed('event_id')!]
 
 /** The fields that identify an event of an identified person: a caller can link its browser to another person. */
@@ -47,7 +46,6 @@ export async function readRecords(
 
 const [eventsList, hashesList] = ['expected_events', 'expected_hashes']
 
-/** Returns the lists of a query with expected records. */
 export const listsOf = ({ events, hashes }: ExpectedRecords) => ({
   lists: { [eventsList]: events, [hashesList]: hashes },
 })
@@ -66,10 +64,8 @@ export const unchangedCondition = (project: string, event: string, hem: string):
   `throwIf(${eventSql(project, event)} IN (SELECT value FROM ${eventsList})
     AND ${hashSql(project, event, hem)} NOT IN (SELECT value FROM ${hashesList})) = 0`
 
-/** ClickHouse's code of throwIf. */
 const throwIfCode = 395
 
-/** The rows are not those of the expected records. */
 class RecordsChanged extends Error {}
 
 /** Throws if a query returned other rows than the expected records; `end` ends its answer. */

@@ -5,5 +5,4 @@ import { dayMs } from './window.ts'
 export const dayOf = (ms: number, zone: TimeZone): number =>
   Math.floor((ms + zone.offsetAt(ms)) / dayMs)
 
-/** Returns the time at which a local day begins. */
 export const startOfDay = (day: number, zone: TimeZone): number => zone.instantOf(day * dayMs)

@@ -28,7 +28,6 @@ export interface Product {
 /** Derives a UUID from parts; only the service can compute it. */
 export type IdOf = (...parts: readonly unknown[]) => string
 
-/** The options of the command that products understand. */
 export interface ProductOptions {
   /** The product's id of the site; other sites of the export are skipped. */
   readonly site: string | null
@@ -42,10 +41,8 @@ export const createIds =
   (...parts) =>
     secretUuidOf(eventIdKey, JSON.stringify([product, ...parts]))
 
-/** The reason of a skipped record. */
 export const skip = (reason: string) => ({ unreadable: reason })
 
-/** A text that is not empty. */
 export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== ''
     ? value
@@ -53,7 +50,6 @@ export const textOf = (value: unknown): string | undefined =>
       ? String(value)
       : undefined
 
-/** The members that have a value. */
 export const present = (members: ProductRecord): ProductRecord =>
   Object.fromEntries(
     Object.entries(members).filter(
