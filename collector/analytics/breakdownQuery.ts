@@ -4,8 +4,7 @@ import { sessionFieldNames } from '../events/query/sessionFields.ts'
 import { isEntry, sessionKey } from '../events/query/sessionOfHit.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
-import { type GoalCounts, sumOfValues, valuesOf } from './goalColumns.ts'
-import type { GoalConditions } from './goals.ts'
+import { type GoalConditions, type GoalCounts, sumOfValues, valuesOf } from './goals.ts'
 import { dimensionValue } from './hits/hitFields.ts'
 import {
   entryPage,

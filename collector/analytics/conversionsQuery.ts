@@ -1,8 +1,7 @@
 import { type Bind, bindings } from '../events/query/bind.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
-import { sumOfValues, valuesOf } from './goalColumns.ts'
-import type { GoalConditions } from './goals.ts'
+import { type GoalConditions, sumOfValues, valuesOf } from './goals.ts'
 import { hitConditions, hitsWith, meetsFilters } from './hits/selectedHits.ts'
 import { startSql } from './intervals.ts'
 

@@ -5,8 +5,9 @@ import type { Access } from '../api/access/routeAccess.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { nameProjects } from '../events/query/projects.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { type TimeZone, timeZoneOrUtc, utc } from '../platform/timeZone.ts'
 import { type AnalyticsPlan, type AskedFigures, readFiguresFilters } from './figuresRequest.ts'
-import { readProjectZone } from './projectZone.ts'
 import { requireShared } from './sharePolicy.ts'
 
 /** Access to figures: keys, and members signed in to the dashboard. */
@@ -57,3 +58,13 @@ export async function openFigures(
 /** The filters of a share link's segment. */
 const filtersOfShare = ({ caller }: Principal) =>
   readFiguresFilters((caller.kind === 'share' && caller.filter) || undefined)
+
+/** The time zone of a project; UTC for several projects and for a deleted one. */
+async function readProjectZone(postgres: Postgres, projectId: string | null): Promise<TimeZone> {
+  if (projectId === null) return utc
+  const { rows } = await postgres.query<{ time_zone: string }>(
+    'SELECT time_zone FROM projects WHERE project_id = $1',
+    [projectId],
+  )
+  return rows[0] ? timeZoneOrUtc(rows[0].time_zone) : utc
+}

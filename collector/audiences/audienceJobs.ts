@@ -3,14 +3,14 @@ import type { EventStores } from '../events/query/eventStores.ts'
 import { type Again, type Job, type Queue, wakeQueue } from '../platform/jobs/queue.ts'
 import type { WarnLog } from '../platform/log.ts'
 import { deleteAbandonedLeases, LeaseHeldError } from '../platform/postgres/lease.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../platform/postgres/transaction.ts'
 import { isUnavailable } from '../platform/storeErrors.ts'
 import { buildNow } from './builder/buildNow.ts'
 import { dropMembers, readStoredBuilds } from './builder/memberStore.ts'
-import { takeFreeNumbers } from './builder/takeFreeNumbers.ts'
-import { MissingReference } from './builder/usedObjects.ts'
-import { buildsQueue, failBuild } from './builds.ts'
-import { requestDueBuilds } from './refresh.ts'
+import { MissingReference, readUsedVersions } from './builder/usedObjects.ts'
+import { buildsQueue, failBuild, requestBuild } from './builds.ts'
+import { parseDefinition } from './definition/parse.ts'
 
 export interface AudienceJobsDeps extends EventStores {
   log: WarnLog
@@ -142,4 +142,57 @@ async function keepsMembers(client: Queryable, buildIds: readonly string[]): Pro
     [buildIds],
   )
   return new Set(rows.map(({ build_id }) => build_id))
+}
+
+/**
+ * Requests builds of audiences with a schedule that have none since the hour, or the day (UTC), began. An
+ * audience with a running build waits for its end.
+ */
+export async function requestDueBuilds(postgres: Postgres): Promise<void> {
+  await inTransaction(postgres, async (client) => {
+    // Several that looked at once would ask twice.
+    await client.query("SELECT pg_advisory_xact_lock(hashtextextended('audiences.refresh', 0))")
+    const { rows } = await client.query<{ audience_id: string }>(
+      `SELECT audience_id FROM audiences
+       CROSS JOIN LATERAL (
+         SELECT requested_at, status FROM audience_builds WHERE audience_builds.audience_id = audiences.audience_id
+         ORDER BY number DESC LIMIT 1
+       ) AS newest
+       WHERE refresh <> 'manual' AND newest.status IN ('completed', 'failed')
+         AND newest.requested_at < date_trunc(CASE refresh WHEN 'hourly' THEN 'hour' ELSE 'day' END, now(), 'UTC')`,
+    )
+    for (const { audience_id } of rows) await requestBuild(client, audience_id)
+  })
+}
+
+/**
+ * Takes a free answer for the numbers of a build that has not completed, and notes from when they are shown. Builds of
+ * the same definition on one day take one, unless a list or audience that it uses has changed. The audience of a list
+ * is internal, so its builds take none.
+ */
+export async function takeFreeNumbers(
+  client: Queryable,
+  allowance: Pick<Allowance, 'takeForWork'>,
+  buildId: string,
+): Promise<void> {
+  const { rows } = await client.query<{
+    organization_id: string
+    project_id: string
+    definition: unknown
+    intent_window_days: number
+  }>(
+    `SELECT organization_id, project_id, build.definition, build.intent_window_days
+     FROM audience_builds AS build JOIN audiences USING (audience_id) JOIN projects USING (project_id)
+     WHERE build_id = $1 AND build.status IN ('pending', 'unloading') AND list_id IS NULL`,
+    [buildId],
+  )
+  const [build] = rows
+  if (!build) return
+  const { organization_id, project_id, definition, intent_window_days } = build
+  const versions = await readUsedVersions(client, parseDefinition(definition))
+  const question = ['build', project_id, definition, intent_window_days, versions]
+  await client.query('UPDATE audience_builds SET numbers_from = $2 WHERE build_id = $1', [
+    buildId,
+    await allowance.takeForWork(client, organization_id, question, Date.now()),
+  ])
 }

@@ -9,9 +9,8 @@ import type { AudienceChange, Audience as AudienceSchema, NewAudience } from './
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { meterOf, requestBuild } from './builds.ts'
 import { meaningOf } from './definition/canonical.ts'
-import type { Definition, Parsed } from './definition/definition.ts'
+import { type Definition, leavesOf, type Parsed } from './definition/definition.ts'
 import { invalidAt } from './definition/invalid.ts'
-import { leavesOf } from './definition/leaves.ts'
 import { parseDefinition } from './definition/parse.ts'
 import { checkReferences, forgetReferences, noteReferences } from './definition/references.ts'
 

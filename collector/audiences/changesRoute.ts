@@ -1,12 +1,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { numberAsHem } from '../../schemas/fields.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { notFound } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
-import { erasedHems } from '../events/query/profiles/suppressedPeople.ts'
+import { bindings } from '../events/query/bind.ts'
+import {
+  erasedHems,
+  isSuppressed,
+  suppressedPeople,
+} from '../events/query/profiles/suppressedPeople.ts'
+import { personOf } from '../identity/store/personSql.ts'
+import type { Query } from '../platform/clickhouse/client.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { meterOf } from './builds.ts'
-import { type Change, changedMembersQuery } from './changesQuery.ts'
 import type { Member } from './memberRows.ts'
 import { pageOf, readChargedRows, readPeopleAudience } from './peoplePage.ts'
 import { type ReadableBuild, readReadableBuild } from './readableBuild.ts'
@@ -123,5 +130,47 @@ async function readBuilds(
   return {
     build: await readReadableBuild(client, audienceId, buildId),
     previous: previousId === null ? null : await readReadableBuild(client, audienceId, previousId),
+  }
+}
+
+/** How a person's membership changed between two builds. */
+type Change = 'entered' | 'left'
+
+/** The members of one build who are not in another; null: all. */
+interface ChangesPlan {
+  readonly organizationId: string
+  readonly buildId: string
+  readonly otherId: string | null
+  /** The key after which the page begins. */
+  readonly after: number
+  readonly limit: number
+  /** Hems of people who are being erased. */
+  readonly erased: readonly string[]
+}
+
+/**
+ * Selects `key` and `hem` of these members, sorted by key. Builds are sorted by hem. So it reads the other
+ * build only from the page's first hem on, and people there who may have had another address.
+ */
+function changedMembersQuery(plan: ChangesPlan): Query {
+  const { bind, params } = bindings()
+  const build = bind('UUID', plan.buildId)
+  const after = bind('Int64', plan.after)
+  const others =
+    plan.otherId === null
+      ? ''
+      : `
+  AND ${personOf('hem_number')} NOT IN (
+    SELECT ${personOf('hem_number')} FROM audience_members
+    WHERE build_id = ${bind('UUID', plan.otherId)} AND (dictHas('person_by_hem', tuple(hem_number)) OR hem_number >= (
+      SELECT min(hem_number) FROM audience_members WHERE build_id = ${build} AND key > ${after})))`
+  return {
+    sql: `SELECT key, ${numberAsHem('hem_number')} AS hem
+FROM audience_members
+WHERE build_id = ${build} AND key > ${after}
+  AND NOT ${isSuppressed('hem_number', suppressedPeople(plan.organizationId, plan.erased, bind))}${others}
+ORDER BY key
+LIMIT ${bind('UInt32', plan.limit)}`,
+    params,
   }
 }

@@ -6,19 +6,19 @@ import { isFile, negotiateFormat } from '../api/http/negotiateFormat.ts'
 import { plainSerializer } from '../api/http/serialization.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { admit, settle } from '../billing/chargedRequest.ts'
-import { meterOfTier } from '../billing/meters.ts'
+import { type Meter, meterOfTier } from '../billing/meters.ts'
 import { describeCounts, describeEvents, describeSchema } from './eventSchemas.ts'
-import { isoOrNull, metaOf } from './pageMeta.ts'
 import { countsAnswer, readCounts } from './query/counts/counts.ts'
 import { readCountsRequest } from './query/counts/countsPlan.ts'
-import type { Cursor } from './query/page/cursor.ts'
-import { cursorAfter } from './query/page/cursorAfter.ts'
+import type { Cursor, RowKey } from './query/page/cursor.ts'
+import type { CursorPlan, EventsPlan } from './query/page/eventsPlan.ts'
 import { parseEventsRequest } from './query/page/parseEventsRequest.ts'
 import { readPage } from './query/page/readPage.ts'
 import { sendRows } from './query/page/sendRows.ts'
 import type { ReadDeps } from './query/readDeps.ts'
 import { readScope } from './query/scopeQuery.ts'
 import { createCompleteUntil, readableWindow } from './query/window/completeUntil.ts'
+import type { Window } from './query/window/window.ts'
 
 /** The tier whose events are counted (spec: counts exist for web_event only). */
 const countsTier: Tier = 'web_event'
@@ -156,3 +156,57 @@ export const eventsRoutes =
   }
 
 const actionOf = (tier: Tier) => (tier === 'web_event' ? 'read' : 'identity')
+
+const firstId = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Returns the start of the next page, or null after the last page. `next` is the key of the first row after
+ * this page. `requested` is the window of the request; a feed reads only the complete part of it.
+ */
+function cursorAfter(plan: CursorPlan, requested: Window, next: RowKey | null): Cursor | null {
+  const { order, question, window } = plan
+  const isFeed = order === 'received'
+  const from = next ?? (isFeed ? feedEnd(plan, requested) : null)
+  return from && { order, from, window: isFeed ? requested : window, question }
+}
+
+/**
+ * Returns the position from which a feed continues after all complete events; null at the end of the window.
+ */
+function feedEnd({ cursor, window }: EventsPlan, requested: Window): RowKey | null {
+  if (window.endMs >= requested.endMs) return null
+  // The complete part may have become shorter, if ClickHouse lost rows in a crash.
+  return cursor && cursor.from.millis >= window.endMs
+    ? cursor.from
+    : { millis: window.endMs, eventId: firstId }
+}
+
+/** Epoch milliseconds as ISO 8601; null without a time. */
+const isoOrNull = (millis: number | null): string | null =>
+  millis === null ? null : new Date(millis).toISOString()
+
+/** Returns the metadata of a page of events. `cursor` is the one of the next page, or null. */
+const metaOf = (
+  { window, order, completeUntil = null }: Pick<EventsPlan, 'window' | 'order' | 'completeUntil'>,
+  page: {
+    readonly tier: Tier
+    readonly meter: Meter
+    readonly records: number
+    readonly charged: number
+    readonly hasMore: boolean
+    readonly cursor: string | null
+    readonly requestId: string
+  },
+) => ({
+  tier: page.tier,
+  meter: page.meter,
+  records: page.records,
+  charged: page.charged,
+  start_ms: window.startMs,
+  end_ms: window.endMs,
+  order,
+  complete_until: isoOrNull(completeUntil),
+  has_more: page.hasMore,
+  ...(page.cursor && { next_cursor: page.cursor }),
+  request_id: page.requestId,
+})

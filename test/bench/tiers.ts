@@ -1,5 +1,5 @@
+import { countsQuery } from '../../collector/events/query/counts/counts.ts'
 import { CountsQuery, readCountsRequest } from '../../collector/events/query/counts/countsPlan.ts'
-import { countsQuery } from '../../collector/events/query/counts/countsQuery.ts'
 import type { Demo } from '../../collector/ops/demo/demo.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'

@@ -1,5 +1,5 @@
 import { outputFormat, rowEncoding } from '../../collector/events/query/page/rowEncoding.ts'
-import { visitorsQuery } from '../../collector/events/visitors/visitorsQuery.ts'
+import { visitorsQuery } from '../../collector/events/visitors/visitors.ts'
 import {
   readVisitorsRequest,
   VisitorsQuery,

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { openDirectoryStore } from '../../collector/ops/backup/directoryStore.ts'
 import { findBackup, readManifest } from '../../collector/ops/backup/manifest.ts'
+import { openDirectoryStore } from '../../collector/ops/backup/openObjectStore.ts'
 import {
   type ClickHouseAddress,
   openForShipping,

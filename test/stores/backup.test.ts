@@ -14,7 +14,6 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib'
 import S3rver from 's3rver'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
-import { openDirectoryStore } from '../../collector/ops/backup/directoryStore.ts'
 import { dumpPostgres, inSnapshot } from '../../collector/ops/backup/dumpPostgres.ts'
 import { noteLastBackup } from '../../collector/ops/backup/lastBackup.ts'
 import {
@@ -24,6 +23,7 @@ import {
   writeManifest,
 } from '../../collector/ops/backup/manifest.ts'
 import { ObjectWriter, objectName } from '../../collector/ops/backup/objectStore.ts'
+import { openDirectoryStore } from '../../collector/ops/backup/openObjectStore.ts'
 import { sampleMessageId } from '../../collector/ops/sandbox/sampleRecords.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'

@@ -14,11 +14,10 @@ import {
   examineSnapshots,
   examineSystemLogs,
 } from '../../collector/ops/doctor/checkClickHouse.ts'
-import { examineFiles } from '../../collector/ops/doctor/checkFiles.ts'
 import { examineLog } from '../../collector/ops/doctor/checkLog.ts'
 import { examineMail } from '../../collector/ops/doctor/checkMail.ts'
 import { askAll } from '../../collector/ops/doctor/finding.ts'
-import { examineMachine } from '../../collector/ops/doctor/machine.ts'
+import { examineFiles, examineMachine } from '../../collector/ops/doctor/machine.ts'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'

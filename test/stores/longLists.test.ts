@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, inject, test } from 'vitest'
 import { deleteRequestedEvents } from '../../collector/accounts/projects/eventDeletions.ts'
-import { deleteExpired } from '../../collector/identity/privacy/retention.ts'
+import { deleteExpired } from '../../collector/identity/privacy/privacyJobs.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'

@@ -19,8 +19,8 @@ import { readSteps } from '../../collector/analytics/funnelSteps.ts'
 import { conditionsOf } from '../../collector/analytics/goals.ts'
 import { startsOf } from '../../collector/analytics/intervals.ts'
 import { journeysQuery } from '../../collector/analytics/journeysQuery.ts'
-import { liveQuery } from '../../collector/analytics/liveQuery.ts'
-import { retentionQuery } from '../../collector/analytics/retentionQuery.ts'
+import { liveQuery } from '../../collector/analytics/liveRoute.ts'
+import { retentionQuery } from '../../collector/analytics/retentionRoute.ts'
 import { periodQuery, sessionSeriesQuery } from '../../collector/analytics/totalsQuery.ts'
 import { visitorsQuery as figureVisitorsQuery } from '../../collector/analytics/visitorsQuery.ts'
 import { questionOf } from '../../collector/api/http/cursorQuestion.ts'
@@ -35,11 +35,11 @@ import { membersSelect } from '../../collector/audiences/builder/membersQuery.ts
 import type { Definition } from '../../collector/audiences/definition/definition.ts'
 import { parseDefinition } from '../../collector/audiences/definition/parse.ts'
 import { memberIdsQuery } from '../../collector/audiences/files/rowsQuery.ts'
-import { batchQuery } from '../../collector/audiences/intent/batchQuery.ts'
+import { batchQuery } from '../../collector/audiences/intent/batchRoute.ts'
 import type { TopicPlan } from '../../collector/audiences/intent/topicPlan.ts'
 import { previewQuery, topicQuery } from '../../collector/audiences/intent/topicQuery.ts'
-import { newMembersQuery } from '../../collector/audiences/lists/import/countRows.ts'
 import { itemsQuery, plainLinesQuery } from '../../collector/audiences/lists/import/linesQuery.ts'
+import { newMembersQuery } from '../../collector/audiences/lists/import/runImport.ts'
 import type { Kind } from '../../collector/audiences/lists/kinds.ts'
 import { sampleQuery } from '../../collector/audiences/sample/sampleQuery.ts'
 import { shownNumbersQuery } from '../../collector/audiences/shownNumbers.ts'
@@ -50,6 +50,7 @@ import {
   LegacyEventsQuery,
   readLegacyEvents,
 } from '../../collector/events/legacy/legacy.ts'
+import { v2 } from '../../collector/events/legacy/legacyRoutes.ts'
 import {
   readV1Counts,
   readV1Index,
@@ -57,10 +58,9 @@ import {
   V1IndexQuery,
   v1,
 } from '../../collector/events/legacy/v1.ts'
-import { v2 } from '../../collector/events/legacy/v2.ts'
 import type { Bind } from '../../collector/events/query/bind.ts'
+import { countsQuery } from '../../collector/events/query/counts/counts.ts'
 import { CountsQuery, readCountsRequest } from '../../collector/events/query/counts/countsPlan.ts'
-import { countsQuery } from '../../collector/events/query/counts/countsQuery.ts'
 import type { Cursor } from '../../collector/events/query/page/cursor.ts'
 import type { EventsPlan } from '../../collector/events/query/page/eventsPlan.ts'
 import { eventsQuery } from '../../collector/events/query/page/eventsQuery.ts'
@@ -72,12 +72,12 @@ import { lineEncoding } from '../../collector/events/query/page/readPage.ts'
 import { rowEncoding } from '../../collector/events/query/page/rowEncoding.ts'
 import { readProfileFilters } from '../../collector/events/query/profiles/profileFilter.ts'
 import { deletionCondition } from '../../collector/events/repair/windowDeletions.ts'
-import { statisticsQuery } from '../../collector/events/statistics/statisticsQuery.ts'
 import {
   readStatisticsRequest,
   StatisticsQuery,
 } from '../../collector/events/statistics/statisticsRequest.ts'
-import { visitorsQuery } from '../../collector/events/visitors/visitorsQuery.ts'
+import { statisticsQuery } from '../../collector/events/statistics/statisticsRoutes.ts'
+import { visitorsQuery } from '../../collector/events/visitors/visitors.ts'
 import {
   readVisitorsRequest,
   VisitorsQuery,

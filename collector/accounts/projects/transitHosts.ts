@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { invalidParameter } from '../../api/http/errors.ts'
-import { readHost } from '../../ingest/ignored/hosts.ts'
+import { readHost } from '../../ingest/ignored/ignoreRules.ts'
 
 const hostsMax = 100
 

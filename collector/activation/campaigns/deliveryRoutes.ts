@@ -3,6 +3,8 @@ import { type Static, Type } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
+import { bearerWriteAccess } from '../../api/access/recordAccess.ts'
+import type { Access } from '../../api/access/routeAccess.ts'
 import { canonicalizer } from '../../api/http/canonicalTexts.ts'
 import { Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { itemErrorMembers } from '../../api/http/itemErrors.ts'
@@ -20,7 +22,6 @@ import {
   projectsOfCampaigns,
   type ValidDelivery,
 } from './delivery.ts'
-import { deliveryAccess } from './deliveryAccess.ts'
 import { deliveryRow } from './deliveryRow.ts'
 
 const bodyBytesMax = 8 * 1024 * 1024
@@ -126,3 +127,7 @@ function textOf(event: unknown, key: 'event_id' | 'campaign_id'): string | null 
   const value = (event as Record<string, unknown> | null)?.[key]
   return typeof value === 'string' ? value.slice(0, 100).toWellFormed() : null
 }
+
+const { members: _, ...forKeys } = bearerWriteAccess
+/** Access to delivery routes: keys only, because the DSP authenticates with a key. */
+const deliveryAccess: Access = forKeys

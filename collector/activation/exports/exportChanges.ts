@@ -1,15 +1,18 @@
 import type { Static } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/policy.ts'
+import { projectFor, type RecordScope } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
+import { ApiError, invalidParameter } from '../../api/http/errors.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
-import { lockAudiencesOf } from '../../audiences/audiences.ts'
+import { lockAudiencesOf, readAudience } from '../../audiences/audiences.ts'
+import { entityOf } from '../../audiences/listAudience.ts'
+import { readList } from '../../audiences/lists/lists.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { readIntegration } from '../integrations/integrations.ts'
 import type { ExportChange, NewExport } from './exportSchemas.ts'
 import { changeExport, createExport, type Export, readExport } from './exports.ts'
 import type { ExportsDeps } from './exportsDeps.ts'
-import { readExportRequest } from './readExportRequest.ts'
-import { requireFields, requirePossible } from './validateExport.ts'
+import { type ExportSettings, requireFields, requirePossible } from './validateExport.ts'
 
 /**
  * Creates an export. Throws 400 for settings that its destination does not support, and 403 and 404 for its
@@ -85,3 +88,55 @@ async function lockParts(
     integration_id,
   ])
 }
+
+/** The parts of an export that must be consistent. */
+type Parts = Pick<
+  Export,
+  'audience_id' | 'list_id' | 'integration_id' | 'output_format' | 'mapping'
+> & {
+  integration_type?: Export['integration_type'] | undefined
+}
+
+/**
+ * Reads the source and destination of an export of a project. Throws 400 unless it names exactly one of an
+ * audience and a list. Throws 400 for an audience, list or integration of another project, because a body
+ * cannot be "not found".
+ */
+async function readExportRequest(
+  client: Queryable,
+  organizationId: string,
+  projectId: string,
+  parts: Parts,
+): Promise<ExportSettings> {
+  const { audience_id, list_id, integration_id, integration_type, output_format, mapping } = parts
+  if ((audience_id === null) === (list_id === null)) {
+    throw invalidParameter('audience_id', 'requires either audience_id or list_id')
+  }
+  const scope: RecordScope = { organizationId, projectIds: [projectId] }
+  const integration = await named('integration_id', readIntegration(client, scope, integration_id))
+  const entity =
+    audience_id === null
+      ? entityOf((await named('list_id', readList(client, scope, list_id!))).kind)
+      : (
+          await named(
+            'audience_id',
+            readAudience(client, { organizationId, projectId }, audience_id),
+          )
+        ).entity
+  return {
+    integration,
+    integrationType: integration_type,
+    outputFormat: output_format,
+    mapping,
+    entity,
+  }
+}
+
+/** Converts a 404 to a 400 that names the parameter. */
+const named = <T>(parameter: string, reading: Promise<T>): Promise<T> =>
+  reading.catch((error: unknown) => {
+    const isMissing = error instanceof ApiError && error.status === 404
+    throw isMissing
+      ? invalidParameter(parameter, `${error.message.replace('you can access', 'of the project')}`)
+      : error
+  })

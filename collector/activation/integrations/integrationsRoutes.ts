@@ -6,10 +6,11 @@ import { projectFor, requireFiltersAllowed } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
-import { checkIntegration } from './check.ts'
+import { DestinationError } from './destinations/destination.ts'
 import { addIntegration, updateIntegration } from './integrationChanges.ts'
 import {
   ById,
+  type Check,
   Checked,
   IntegrationChange,
   ListQuery,
@@ -23,9 +24,11 @@ import {
   deleteIntegration,
   listIntegrations,
   readIntegration,
+  type SealedIntegration,
   withoutSecrets,
 } from './integrations.ts'
-import type { IntegrationsDeps } from './integrationsDeps.ts'
+import type { IntegrationsDeps, OpenDeps } from './integrationsDeps.ts'
+import { openDestination } from './openDestination.ts'
 import { sampleCheck, sampleIntegrationOf } from './sampleIntegration.ts'
 
 const path = '/api/v1/integrations'
@@ -213,3 +216,24 @@ export const integrationsRoutes =
       },
     )
   }
+
+async function checkIntegration(
+  deps: OpenDeps,
+  integration: SealedIntegration,
+): Promise<Static<typeof Check>> {
+  const checked_at = new Date(deps.now()).toISOString()
+  try {
+    const destination = openDestination(deps, integration)
+    const message = await destination.check()
+    const fields = await destination.fields()
+    return {
+      works: true,
+      message,
+      checked_at,
+      fields: fields?.map(({ name, label }) => ({ name, label })) ?? null,
+    }
+  } catch (error) {
+    if (!(error instanceof DestinationError)) throw error
+    return { works: false, message: error.message, fields: null, checked_at }
+  }
+}

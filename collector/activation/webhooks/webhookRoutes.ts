@@ -1,14 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
+import { requireWholeOrganization } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
+import type { Principal } from '../../api/access/principal.ts'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { OutboundError } from '../../platform/outbound/outboundError.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { lockWebhook } from './lockWebhook.ts'
-import { ownerOf } from './webhookAccess.ts'
 import {
   ById,
   ListQuery,
@@ -204,4 +207,19 @@ async function requireReachableUrl({ outbound }: WebhooksDeps, url: string): Pro
     if (error instanceof OutboundError) throw invalidParameter('url', error.message)
     throw error
   }
+}
+
+/**
+ * Returns the project of a new webhook, or null for the organization. Throws 403 and 404 like projectFor, and
+ * 403 for a plain member who names no project.
+ */
+async function ownerOf(
+  postgres: Postgres,
+  principal: Principal,
+  requestedProjectId: string | undefined,
+): Promise<string | null> {
+  if (requestedProjectId !== undefined || principal.projectId !== null)
+    return (await projectFor(postgres, principal, 'records', requestedProjectId, 'write')).projectId
+  requireWholeOrganization(principal)
+  return null
 }

@@ -7,6 +7,7 @@ import type { Queue } from '../../platform/jobs/queue.ts'
 import { figuresCompleteUntil } from '../../platform/metrics.ts'
 import { type Lease, LeaseHeldError, withLease } from '../../platform/postgres/lease.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { appendHitsSql, deleteHitsSql, eventsMax } from './appendHits.ts'
 import { compareHits } from './compareHits.ts'
 import {
@@ -17,7 +18,6 @@ import {
   writeHitsProgress,
 } from './hitsProgress.ts'
 import { freshMs, isFresh, receivedIn, repairHits } from './repairHits.ts'
-import { readTransitHosts } from './transitHosts.ts'
 
 /** A run takes about 100 ms of analysis, whatever it appends: 6 % of a core while events arrive. */
 const pauseMs = 1_500
@@ -172,3 +172,11 @@ const append = (
     }),
     params: { fromMs, untilMs, transitHosts },
   })
+
+/** Reads the hosts of all projects that start no session, each as `project_id host`: the parameter of appendHitsSql. */
+async function readTransitHosts(client: Queryable): Promise<string[]> {
+  const { rows } = await client.query<{ entry: string }>(
+    `SELECT project_id || ' ' || host AS entry FROM projects, unnest(transit_hosts) AS host`,
+  )
+  return rows.map(({ entry }) => entry)
+}

@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox'
 import type { Principal } from '../../api/access/principal.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { Choice } from '../../api/http/commonSchemas.ts'
-import { dayOf, startOfDay } from '../../events/query/window/localDays.ts'
 import { dayMs } from '../../events/query/window/window.ts'
+import type { TimeZone } from '../../platform/timeZone.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { withoutPersons } from '../sharePolicy.ts'
 
@@ -169,3 +169,8 @@ const added = (one: Figures, other: Figures): Figures => ({
   page_views: one.page_views + Number(other.page_views),
   sessions: one.sessions + Number(other.sessions),
 })
+
+/** Returns the number of the local day of a time, since 1 January 1970. */
+const dayOf = (ms: number, zone: TimeZone): number => Math.floor((ms + zone.offsetAt(ms)) / dayMs)
+
+const startOfDay = (day: number, zone: TimeZone): number => zone.instantOf(day * dayMs)

@@ -1,5 +1,5 @@
 import type { Bind } from '../../events/query/bind.ts'
-import { leavesOf } from '../definition/leaves.ts'
+import { leavesOf } from '../definition/definition.ts'
 import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
 import { isOfEventsAlone } from './leafDays.ts'
 import { cookiesWhere, hemCondition, type MembersPlan } from './membersPlan.ts'

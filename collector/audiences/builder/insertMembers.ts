@@ -5,8 +5,7 @@ import { chunked } from '../../platform/clickhouse/chunked.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Lease } from '../../platform/postgres/lease.ts'
 import type { Build } from '../builds.ts'
-import type { Parsed } from '../definition/definition.ts'
-import { leavesOf } from '../definition/leaves.ts'
+import { leavesOf, type Parsed } from '../definition/definition.ts'
 import {
   type BuildInputs,
   buildInputsOf,

@@ -2,8 +2,7 @@ import { hemAsNumber, numberAsHem } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { filterCondition } from '../../events/query/filter/filterSql.ts'
 import { hemsOfPerson } from '../../identity/store/personSql.ts'
-import type { Parsed, ProfileCondition } from '../definition/definition.ts'
-import { leavesOf } from '../definition/leaves.ts'
+import { leavesOf, type Parsed, type ProfileCondition } from '../definition/definition.ts'
 import type { UsedLists } from './usedObjects.ts'
 
 /** The members to find: matches of a definition, in an organization's project. */

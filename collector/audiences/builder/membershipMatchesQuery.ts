@@ -1,7 +1,7 @@
 import { hemNumber } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { companyDomains } from '../../identity/store/profileSql.ts'
-import { leavesOf } from '../definition/leaves.ts'
+import { leavesOf } from '../definition/definition.ts'
 import type { Kind } from '../lists/kinds.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 

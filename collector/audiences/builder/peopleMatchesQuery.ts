@@ -3,7 +3,7 @@ import type { Bind } from '../../events/query/bind.ts'
 import { dayMs } from '../../events/query/window/window.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import { profilesWhere } from '../../identity/store/profileSql.ts'
-import { leavesOf } from '../definition/leaves.ts'
+import { leavesOf } from '../definition/definition.ts'
 import { audienceMatchesQueries, listMatchesQueries } from './membershipMatchesQuery.ts'
 import { bitOf, hemCondition, type MembersPlan, profileBits } from './membersPlan.ts'
 

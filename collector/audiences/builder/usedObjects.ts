@@ -1,6 +1,5 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import type { Parsed } from '../definition/definition.ts'
-import { leavesOf } from '../definition/leaves.ts'
+import { leavesOf, type Parsed } from '../definition/definition.ts'
 import { readNotCompleted } from '../lists/imports.ts'
 import type { Kind } from '../lists/kinds.ts'
 

@@ -82,3 +82,8 @@ export interface AudienceLeaf extends Placed {
   readonly kind: 'audience'
   readonly audienceId: string
 }
+
+export const leavesOf = <K extends Leaf['kind']>({ leaves }: Parsed, kind: K) =>
+  leaves.flatMap((leaf, index) =>
+    leaf.kind === kind ? [{ index, leaf: leaf as Extract<Leaf, { kind: K }> }] : [],
+  )

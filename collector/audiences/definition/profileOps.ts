@@ -1,6 +1,5 @@
 import type { Field } from '../../../schemas/fields.ts'
 import { operators } from '../../events/query/filter/filter.ts'
-import { isIdentifying } from './identifyingFields.ts'
 
 /** The operators of profile leaves: those of filters, and two that combine two filters in one leaf. */
 export const profileOps = [...operators, 'between', 'is_set'] as const
@@ -28,3 +27,38 @@ export function opsOf(field: Field): readonly ProfileOp[] {
 
 /** Returns the JSON type of a compared value; for `in` and `between`, that of each array item. */
 export const valueTypeOf = ({ dataType }: Field) => jsonTypes[dataType]
+
+/**
+ * Fields whose value identifies one person, browser or event. A definition describes a group, so it may only check for
+ * the presence of a value. Lists name people.
+ */
+const identifyingFields: ReadonlySet<string> = new Set([
+  'event_id',
+  'cookie_id',
+  'client_ip',
+  'hem',
+  'pte_person_id',
+  'pte_household_id',
+  'maid',
+  'uid2',
+  'id5_id',
+  'ramp_id',
+  'full_name',
+  'email',
+  'business_email',
+  'personal_email',
+  'additional_emails',
+  'phone',
+  'direct_phone',
+  'mobile_phone',
+  'home_phone',
+  'linkedin_url',
+  'twitter_url',
+  'facebook_url',
+  'github_url',
+  'home_street_address',
+  'home_latitude',
+  'home_longitude',
+])
+
+export const isIdentifying = ({ name }: Pick<Field, 'name'>): boolean => identifyingFields.has(name)

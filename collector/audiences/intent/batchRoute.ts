@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { hemAsNumber } from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { Bytes, Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { ApiError } from '../../api/http/errors.ts'
@@ -15,16 +16,18 @@ import {
   itemsMax,
   readItems,
 } from '../../events/lookup/batchItems.ts'
+import { bindings } from '../../events/query/bind.ts'
 import { erasedHems } from '../../events/query/profiles/suppressedPeople.ts'
 import { dayMs } from '../../events/query/window/window.ts'
+import { hemsOfPerson, personOf } from '../../identity/store/personSql.ts'
+import type { ListQuery } from '../../platform/clickhouse/client.ts'
 import { type InterestPlan, windowDaysDefault } from '../signals/interestPlan.ts'
+import { peopleInterest } from '../signals/interestQuery.ts'
 import { requireTopics } from '../signals/topics.ts'
-import { batchQuery } from './batchQuery.ts'
 import { DryRun, DryRunResult, dryRunAnswer } from './dryRun.ts'
-import { access } from './intentAccess.ts'
 import type { IntentDeps } from './intentDeps.ts'
-import { IntentWindowDays, TopicIds, TopicInterest, tags } from './intentSchemas.ts'
-import type { TopicRow } from './topicQuery.ts'
+import { access, IntentWindowDays, TopicIds, TopicInterest, tags } from './intentSchemas.ts'
+import { type TopicRow, topicsColumn } from './topicQuery.ts'
 
 const meter = 'intent' as const
 
@@ -184,3 +187,26 @@ const resultsOf = (
     const topics = found.get(asked)
     return JSON.stringify({ id, matched: topics !== undefined, topics: topics ?? [] })
   })
+
+const requestedHems = 'asked_hems'
+
+/**
+ * Selects, for each of `hems` whose person has interests: `hem`, and `topics` as JSON, the strongest first.
+ */
+export function batchQuery(plan: InterestPlan, hems: readonly string[]): ListQuery {
+  const { bind, params } = bindings()
+  const requested = `SELECT value AS hem, ${hemAsNumber('value')} AS hem_number FROM ${requestedHems}`
+  // Materialized once, because several parts look up signals by it.
+  const held = 'SELECT arrayJoin(held_hems) AS hem_number'
+  const sql = `WITH (SELECT groupUniqArrayArray(${hemsOfPerson('hem_number')}) FROM (${requested})) AS held_hems
+SELECT hem, topics
+FROM (SELECT hem, ${personOf('hem_number')} AS member FROM (${requested})) AS asked
+INNER JOIN (
+SELECT member, ${topicsColumn} AS topics
+FROM (
+${peopleInterest(plan, bind, held)}
+)
+GROUP BY member
+) AS found ON asked.member = found.member`
+  return { sql, params, lists: { [requestedHems]: hems } }
+}

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { companyFields } from '../../../schemas/fields.ts'
+import type { Access } from '../../api/access/routeAccess.ts'
 import { Choice, Day, strictObject } from '../../api/http/commonSchemas.ts'
 import { NextCursor } from '../../api/http/pagination.ts'
 import { selectableRow } from '../../api/http/rowSchemas.ts'
@@ -184,3 +185,19 @@ function previewSchema(record: TSchema) {
     meta: Type.Object(meta),
   })
 }
+
+/**
+ * Access to the intent routes. Intent data belongs to no project, so keys of a project read the same data as
+ * keys of the organization.
+ */
+export const access = {
+  to: 'key',
+  projectKeys: 'as organization',
+  keyRole: 'read',
+  limit: 'intent',
+} as const satisfies Access
+
+/** Access to the free routes: also owners and admins who are signed in to the dashboard. */
+export const freeAccess = { ...access, members: 'admins' } as const satisfies Access
+
+export const previewAccess = { ...freeAccess, limit: 'intent_preview' } as const satisfies Access

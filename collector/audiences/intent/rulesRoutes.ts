@@ -9,9 +9,8 @@ import { untilClosed } from '../../api/http/streaming.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { type Rules, readRules, replaceRules, rulePatterns, rulesMax } from '../signals/rules.ts'
 import { requireTopics } from '../signals/topics.ts'
-import { access } from './intentAccess.ts'
 import type { IntentDeps } from './intentDeps.ts'
-import { TopicId, tags } from './intentSchemas.ts'
+import { access, TopicId, tags } from './intentSchemas.ts'
 
 const pattern = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 500, description }))

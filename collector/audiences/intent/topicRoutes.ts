@@ -1,23 +1,26 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import type { Field } from '../../../schemas/fields.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { Bytes } from '../../api/http/commonSchemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import { dateOf } from '../../events/query/window/window.ts'
+import { readCompanies, readCompanyFields } from '../../identity/store/companies.ts'
+import { personFields, readPeople, readPersonFields } from '../../identity/store/people.ts'
 import { type Entity, entities } from '../definition/definition.ts'
 import { freeRowsMax, freeRowsSalt, maskRow, namedPeopleMin } from '../sample/mask.ts'
 import { DryRunResult, dryRunAnswer } from './dryRun.ts'
-import { access, previewAccess } from './intentAccess.ts'
 import type { IntentDeps } from './intentDeps.ts'
-import { readFields, readSubjects } from './intentRecords.ts'
 import {
+  access,
   bodyOf,
   limitOf,
   multiBodyOf,
   multiPreviewBodyOf,
   pageOf,
+  previewAccess,
   previewBodyOf,
   previewOf,
   tags,
@@ -191,3 +194,33 @@ const metaOf = ({ topics, today, windowDays }: TopicPlan) => ({
   start_date: dateOf(today - windowDays + 1),
   end_date: dateOf(today),
 })
+
+/** Checks a `select`. Throws 400 for fields that people, or companies, do not have. */
+const readFields = (entity: Entity, select: string | undefined): readonly Field[] | null =>
+  entity === 'people' ? readPersonFields(select) : readCompanyFields(select)
+
+/**
+ * Reads the people or companies of rows as JSON objects, in order; without data all fields except the id are
+ * null.
+ */
+async function readSubjects(
+  queryExecutor: QueryExecutor,
+  organizationId: string,
+  entity: Entity,
+  rows: readonly TopicRow[],
+  fields: readonly Field[] | null,
+): Promise<string[]> {
+  const members = rows.map(({ member }) => member)
+  if (entity === 'companies') {
+    const companies = await readCompanies(queryExecutor, members, fields ?? undefined)
+    return companies.map((company) => JSON.stringify(company))
+  }
+  const shown = fields ?? personFields
+  const isOfProfile = shown.some(({ name }) => name !== 'hem')
+  const people = isOfProfile
+    ? await readPeople(queryExecutor, organizationId, members, fields)
+    : new Map<string, Buffer>()
+  const unknown = (hem: string) =>
+    JSON.stringify(Object.fromEntries(shown.map(({ name }) => [name, name === 'hem' ? hem : null])))
+  return members.map((hem) => people.get(hem)?.toString() ?? unknown(hem))
+}

@@ -3,10 +3,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
+import { ConcurrencyLimiter } from '../../api/access/concurrencyLimiter.ts'
 import { projectFor } from '../../api/access/policy.ts'
 import { bearerWriteAccess as writeAccess } from '../../api/access/recordAccess.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
-import { ClientDisconnected } from '../../api/http/errors.ts'
+import { busy, ClientDisconnected } from '../../api/http/errors.ts'
 import { withLongUpload } from '../../api/http/longUploads.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { validatorCompiler } from '../../api/http/validation.ts'
@@ -29,7 +30,6 @@ import { createList, readList } from './lists.ts'
 import type { ListsDeps } from './listsDeps.ts'
 import { formLimits, readBody, streamTypes, type UploadParameters } from './upload/readBody.ts'
 import { type Saved, saveUpload, type Upload } from './upload/saveUpload.ts'
-import { createUploadSlots } from './upload/uploadSlots.ts'
 
 const path = '/api/v1/lists'
 const jsonBytesMax = 16 * 1024 * 1024
@@ -188,3 +188,21 @@ export const uploadRoutes =
       },
     )
   }
+
+/** Limits of one organization in one process. Each upload may fill a gigabyte of the disk that all share. */
+const limits = { atOnce: 4, waitingMax: 100, waitMs: 30_000 }
+const retrySeconds = 10
+
+/** Returns a function that runs an upload of an organization, after earlier ones if there are many. Throws 503 "busy". */
+function createUploadSlots() {
+  const limiter = new ConcurrencyLimiter(limits)
+  return async <T>(organizationId: string, signal: AbortSignal, work: () => Promise<T>) => {
+    if (!(await limiter.enter(organizationId, signal)))
+      throw busy('This organization has too many uploads in progress.', retrySeconds)
+    try {
+      return await work()
+    } finally {
+      limiter.leave(organizationId)
+    }
+  }
+}

@@ -6,10 +6,8 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { leafIdsOf } from '../builder/leafDays.ts'
 import { isPredictive, readUsedBuilds, readUsedLists } from '../builder/usedObjects.ts'
 import { meaningOf } from '../definition/canonical.ts'
-import type { Parsed } from '../definition/definition.ts'
-import { leavesOf } from '../definition/leaves.ts'
+import { leavesOf, type Parsed, type Tree } from '../definition/definition.ts'
 import { freeRowsSalt, maskRow, namedPeopleMin } from './mask.ts'
-import { namedPeople } from './namedPeople.ts'
 import { dayOf, sampleQuery } from './sampleQuery.ts'
 
 export interface Sample {
@@ -101,4 +99,24 @@ async function peopleRows(
     const json = people.get(hem)
     return json ? (JSON.parse(json.toString()) as Row) : { ...nothing, hem }
   })
+}
+
+/**
+ * Returns how many people a definition names at most, by lists and audiences. It is Infinity if its people need not be in
+ * any. `sizeOf` is the number of people of a leaf, Infinity for leaves of other kinds.
+ *
+ * Example: `{ all: [{ list: 7 people }, { profile }] }` describes at most 7.
+ */
+export function namedPeople(
+  { include, leaves }: Pick<Parsed, 'include' | 'leaves'>,
+  sizeOf: (leaf: Parsed['leaves'][number]) => number,
+): number {
+  const peopleMaxOf = (tree: Tree): number => {
+    if ('leaf' in tree) return sizeOf(leaves[tree.leaf]!)
+    if ('not' in tree) return Number.POSITIVE_INFINITY
+    return 'all' in tree
+      ? Math.min(...tree.all.map(peopleMaxOf))
+      : tree.any.reduce((sum, one) => sum + peopleMaxOf(one), 0)
+  }
+  return peopleMaxOf(include)
 }

@@ -3,7 +3,7 @@ import { dayMs } from '../../events/query/window/window.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { type CurrentPlan, currentCounts } from '../builder/currentCounts.ts'
 import { membersSelect } from '../builder/membersQuery.ts'
-import { leavesOf } from '../definition/leaves.ts'
+import { leavesOf } from '../definition/definition.ts'
 import { freeRowsMax } from './mask.ts'
 
 /** A sample: the plan of a build, without stored counts, with the database of its events. */

@@ -6,7 +6,6 @@ import { callerId, type Principal } from '../../api/access/principal.ts'
 import { onEachAnswer } from '../../api/http/eachAnswer.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { WarnLog } from '../../platform/log.ts'
-import { targetOf } from './target.ts'
 
 /** A row of `api_requests`. */
 interface RequestRow {
@@ -104,4 +103,56 @@ export function logRequests(app: FastifyInstance, requestLog: RequestLog): void 
       latency_ms: Math.round(reply.elapsedTime),
     })
   })
+}
+
+/** Parameters with values that contain neither personal data nor secrets. */
+const shown = new Set([
+  'project_id',
+  'pixel_id',
+  'campaign_id',
+  'audience_id',
+  'list_id',
+  'source',
+  'kind',
+  'tier',
+  'start_ms',
+  'end_ms',
+  'start_time',
+  'end_time',
+  'start_date',
+  'end_date',
+  'limit',
+  'page_size',
+  'offset',
+  'select',
+  'distinct',
+  'group_by',
+  'order',
+  'format',
+  'interval',
+  'include_dsp',
+  'status',
+  'meter',
+])
+const targetCharsMax = 500
+
+/**
+ * Returns the target of a request as the log may store it. It is the route's path with its ids, and its query
+ * with the values of harmless parameters. For all others (filters, e-mail addresses, hashes, cursors) it has
+ * only the names.
+ */
+function targetOf(
+  route: string,
+  params: Readonly<Record<string, unknown>>,
+  query: Readonly<Record<string, unknown>>,
+): string {
+  const path = route.replace(/:(\w+)/g, (name, key: string) =>
+    isUuid(params[key]) ? params[key] : name,
+  )
+  const pairs = Object.entries(query).map(([name, value]) => {
+    const isShown = shown.has(name) && typeof value !== 'object'
+    return `${encodeURIComponent(name)}=${isShown ? encodeURIComponent(String(value)) : '…'}`
+  })
+  const target = pairs.length === 0 ? path : `${path}?${pairs.join('&')}`
+  return target.slice(0, targetCharsMax).toWellFormed()
 }

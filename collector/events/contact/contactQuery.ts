@@ -1,8 +1,8 @@
+import { mailProviders } from '../../identity/store/mailProviders.ts'
 import { peopleWhere, personKey } from '../../identity/store/profileSql.ts'
 import type { ListQuery } from '../../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
 import { profileFilterCondition } from '../query/profiles/profileFilter.ts'
-import { businessLists, hasBusinessEmail } from './business.ts'
 import type { ContactPlan } from './contactRequest.ts'
 
 /** A row of contactQuery: a person, and the profile used for the person. */
@@ -44,3 +44,25 @@ ORDER BY person_key
 LIMIT ${bind('UInt32', limit + 1)}`
   return { sql, params, lists: businessLists }
 }
+
+/** The lists that hasBusinessEmail reads: tables with one column `value`. */
+const businessLists: Readonly<Record<string, readonly string[]>> = {
+  mail_providers: mailProviders,
+}
+
+const domainOf = (address: string): string =>
+  `lower(trim(splitByChar('@', ifNull(${address}, ''))[-1]))`
+
+const isAtCompany = (domain: string): string =>
+  `${domain} != '' AND ${domain} NOT IN (SELECT value FROM mail_providers)`
+
+const company = "lower(ifNull(company_domain, ''))"
+const domain = domainOf('email')
+
+/**
+ * SQL: whether a person has a business e-mail, for which a contact query charges (spec: Metering 4). It is
+ * the address in business_email. If that is empty, it is the one in email, if its domain is company_domain or
+ * below it. Addresses at public mail providers do not count.
+ */
+const hasBusinessEmail = `if(ifNull(business_email, '') != '', ${isAtCompany(domainOf('business_email'))},
+  ${company} != '' AND (${domain} = ${company} OR endsWith(${domain}, concat('.', ${company}))) AND ${isAtCompany(domain)})`

@@ -18,7 +18,7 @@ import {
   windowQuery,
 } from '../query/window/window.ts'
 
-/** Common parts of the versions before the tier routes (v1.ts, v2.ts), and the decisions of each version. */
+/** Common parts of the versions before the tier routes (1 and 2), and the decisions of each version. */
 export interface LegacyVersion {
   /** The longest window of a page of events, end minus start; null for any. */
   readonly windowMsMax: number | null

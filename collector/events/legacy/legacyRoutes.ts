@@ -23,7 +23,7 @@ import { outputFormat, type RowEncoding, rowEncoding } from '../query/page/rowEn
 import { readUnchanged, requireExpected } from '../query/profiles/expectedRecords.ts'
 import { nameProjects } from '../query/projects.ts'
 import type { ReadDeps } from '../query/readDeps.ts'
-import { readLegacyEvents, readNarrowestScope } from './legacy.ts'
+import { type LegacyVersion, readLegacyEvents, readNarrowestScope } from './legacy.ts'
 import {
   describeLegacyEvents,
   describeScanEstimate,
@@ -34,7 +34,6 @@ import {
 import { decidingFields, meterOf, meterOfRows, metersOf } from './meter.ts'
 import { estimateScan } from './scanEstimate.ts'
 import { readV1Counts, readV1Index, v1 } from './v1.ts'
-import { v2 } from './v2.ts'
 
 /** Events, versions 1 and 2: pages of at most 1,000 events, counts, their index, fields, and scan estimates. */
 export const legacyRoutes =
@@ -225,3 +224,9 @@ async function readRows(queryExecutor: QueryExecutor, plan: EventsPlan): Promise
   const { body } = await queryExecutor.stream(eventsQuery(plan, encoding), output)
   return (await text(body)).split('\n').filter(Boolean)
 }
+
+/**
+ * Events, version 2: like version 1, with DSP events for source=svcdsp (spec: Events, versions 1 and 2). Both
+ * bounds of the window are inclusive, and its length is not limited.
+ */
+export const v2: LegacyVersion = { windowMsMax: null, includesEnd: true }

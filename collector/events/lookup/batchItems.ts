@@ -1,5 +1,5 @@
 import { ApiError, invalidParameter } from '../../api/http/errors.ts'
-import { hemOfNamedPerson } from './namedPerson.ts'
+import { hemOf, isEmail, isHem } from '../../platform/hem.ts'
 
 /** Most items of a batch (spec: Errors and limits). */
 export const itemsMax = 10_000
@@ -45,3 +45,25 @@ export const countAskable = (items: readonly Item[]): number =>
 export const hemsOf = (items: readonly Item[]): string[] => [
   ...new Set(items.flatMap(({ hemOrError }) => (hemOrError instanceof ApiError ? [] : hemOrError))),
 ]
+
+/** The parameters that name a person; exactly one must be given. */
+interface NamedPerson {
+  hem?: unknown
+  email?: unknown
+}
+
+/** Returns the hem of the named person. Throws 400 "invalid_parameter". */
+export function hemOfNamedPerson({ hem, email }: NamedPerson): string | ApiError {
+  if (hem === undefined && email === undefined)
+    return invalidParameter('hem', 'is required: give hem or email')
+  if (hem !== undefined && email !== undefined)
+    return invalidParameter('email', 'cannot be combined with hem')
+  if (hem !== undefined) {
+    const lowered = typeof hem === 'string' ? hem.trim().toLowerCase() : ''
+    return isHem(lowered)
+      ? lowered
+      : invalidParameter('hem', 'must be a SHA-256 hash, 64 hexadecimal digits')
+  }
+  const address = typeof email === 'string' ? email.trim() : ''
+  return isEmail(address) ? hemOf(address) : invalidParameter('email', 'must be an e-mail address')
+}

@@ -1,12 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
 import { hem as hemField } from '../../../schemas/fields.ts'
 import { access } from '../../api/access/recordAccess.ts'
-import { chargedMeta } from '../../billing/chargedMeta.ts'
+import { Choice, Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
+import { ChargedMeta, chargedMeta } from '../../billing/chargedMeta.ts'
 import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { ReadDeps } from '../query/readDeps.ts'
-import { readScope } from '../query/scopeQuery.ts'
-import { describeCookie, type Link } from './cookieSchemas.ts'
+import { placeQuery, readScope } from '../query/scopeQuery.ts'
 
 const everybody = '00000000-0000-0000-0000-000000000000'
 
@@ -150,3 +151,41 @@ function reasonOf(row: LinkRow, winner: LinkRow): string {
   if (row.observed_at !== winner.observed_at) return 'Seen earlier than the link that is used.'
   return 'Same confidence and time as the link that is used, which has the smaller hash.'
 }
+
+const Link = Type.Object(
+  {
+    hem: Type.String(),
+    source: Type.String({ description: '`identify`, `form`, `signed` or `loaded`.' }),
+    observed_by: Choice(['organization', 'operator'], {
+      description: 'Origin of the link: one of your own sites, or the operator’s graph.',
+    }),
+    confidence: Type.Number({ minimum: 0, maximum: 1 }),
+    observed_at: Timestamp,
+    counts: Type.Boolean({ description: 'True if reads use this link.' }),
+    reason: Type.String({ description: 'Explanation for people why the link is used or not.' }),
+  },
+  { title: 'IdentityLink' },
+)
+type Link = Static<typeof Link>
+
+/** GET /api/v1/lookup/cookie: an addition. */
+const describeCookie = {
+  tags: ['Identity'],
+  operationId: 'lookUpCookie',
+  summary: 'Look up the person of a browser by cookie, with the evidence',
+  description:
+    'Returns all links of a browser that sent events to your organization, in order of priority. Links that your ' +
+    'site’s server signed or that were loaded for you come first. The operator’s graph follows, then unsigned links ' +
+    'from pages. Within each group, higher confidence comes first, then the later time. Excludes people who opted out. ' +
+    'Charged as one record on the meter lookup. A miss is free.',
+  querystring: strictObject({ ...placeQuery, cookie_id: Id }),
+  response: {
+    200: Type.Object({
+      cookie_id: Id,
+      matched: Type.Boolean(),
+      hem: Nullable(Type.String()),
+      links: Type.Array(Link, { description: 'Empty for a miss.' }),
+      meta: ChargedMeta,
+    }),
+  },
+} as const

@@ -3,16 +3,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import type { Field } from '../../../schemas/fields.ts'
 import { ApiError } from '../../api/http/errors.ts'
+import { itemErrorOf } from '../../api/http/itemErrors.ts'
 import { streamOf } from '../../api/http/streaming.ts'
+import type { Delivery } from '../../billing/charge.ts'
 import { chargedMeta } from '../../billing/chargedMeta.ts'
 import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import { readPeople, readPersonFields } from '../../identity/store/people.ts'
 import { jsonRows } from '../query/page/sendRows.ts'
 import type { ReadDeps } from '../query/readDeps.ts'
-import { resultsOf } from './batch.ts'
-import { countAskable, hemsOf, readItems } from './batchItems.ts'
+import { countAskable, hemOfNamedPerson, hemsOf, type Item, readItems } from './batchItems.ts'
 import { describeBatch, describeGet, describePost, type SubjectQuery } from './lookupSchemas.ts'
-import { hemOfNamedPerson } from './namedPerson.ts'
 
 /** Most bytes of a batch: 10,000 items with long ids and addresses. */
 const batchBytesMax = 8 * 1024 * 1024
@@ -122,3 +122,40 @@ export const lookupRoutes =
 const usage = { meter: 'lookup', projectId: null } as const
 
 const json = 'application/json; charset=utf-8'
+
+/** Size of a piece: each piece costs a turn of the event loop and of the compressor. */
+const pieceBytes = 64 * 1024
+
+/**
+ * Yields the results of a batch as pieces of JSON, in the order of its items; `people` are JSON objects by
+ * hem.
+ */
+async function* resultsOf(
+  items: readonly Item[],
+  people: ReadonlyMap<string, Buffer>,
+): AsyncGenerator<Delivery> {
+  let parts: Buffer[] = []
+  let length = 0
+  let records = 0
+  for (const item of items) {
+    const { index, id, hemOrError: asked } = item
+    const named = `${index === 0 ? '' : ','}{"index":${index},"id":${JSON.stringify(id)}`
+    const person = asked instanceof ApiError ? undefined : people.get(asked)
+    const result = person
+      ? [Buffer.from(`${named},"matched":true,"person":`), person, closing]
+      : [Buffer.from(`${named},"matched":false,"person":null${errorOf(item)}}`)]
+    for (const part of result) length += part.length
+    parts.push(...result)
+    if (person) records += 1
+    if (length < pieceBytes && index < items.length - 1) continue
+    yield { bytes: Buffer.concat(parts), records }
+    parts = []
+    length = 0
+    records = 0
+  }
+}
+
+const closing = Buffer.from('}')
+
+const errorOf = ({ index, hemOrError: asked }: Item): string =>
+  asked instanceof ApiError ? `,"error":${JSON.stringify(itemErrorOf(index, asked))}` : ''

@@ -27,7 +27,7 @@ const quoted = (texts: readonly string[]) => texts.map((text) => `'${text}'`).jo
 
 /**
  * SQL over rows of events: the number of the outside referrer, 0 without, and for pages of a sign-in or a payment.
- * `transitHosts` are those of projects (analytics/hits/transitHosts.ts).
+ * `transitHosts` are those of projects (readTransitHosts in analytics/hits/keepHits.ts).
  */
 export const referrer = `if(isNull(${outsideReferrer} AS _outside)
   OR assumeNotNull(_outside) IN (${quoted(transit.hosts)})

@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isUuid } from '../../../schemas/uuid.ts'
 import { malformed, unauthorized } from '../../api/http/errors.ts'
 import { ackSeconds } from '../../platform/metrics.ts'
 import { acceptBeacon, type BeaconDeps } from '../beacon/acceptBeacon.ts'
@@ -17,8 +19,6 @@ import {
   shortPath,
 } from './segmentPaths.ts'
 import { describeBatch, describeMessage, type SegmentReceipt } from './segmentSchemas.ts'
-import { startInTurns } from './startInTurns.ts'
-import { readWriteKey, type WriteKey, writeKeyInHeader } from './writeKey.ts'
 
 /** Number of visitors after which other work of this process runs. A call may have thousands. */
 const visitorsOfTurn = 50
@@ -164,4 +164,47 @@ function requireAccepted(receipt: SegmentReceipt): SegmentReceipt {
   const fault = receipt.rejected?.find(({ code }) => code === 'invalid_event')
   if (!fault) return receipt
   throw malformed(`${fault.path.slice(1) || 'The message'} ${fault.message}.`)
+}
+
+/**
+ * Starts work on all items without waiting for earlier ones. After each `ofTurn` items, other work of this process
+ * runs. Resolves when all items are done. Rejects with the first error.
+ */
+export async function startInTurns<T>(
+  items: readonly T[],
+  ofTurn: number,
+  start: (item: T) => Promise<void>,
+): Promise<void> {
+  const turns: Promise<unknown>[] = []
+  for (let from = 0; from < items.length; from += ofTurn) {
+    if (from > 0) await nextTurn()
+    const turn = Promise.all(items.slice(from, from + ofTurn).map(start))
+    // It is awaited below, after the next turns have started.
+    turn.catch(() => {})
+    turns.push(turn)
+  }
+  await Promise.all(turns)
+}
+
+/** The parts of a write key: the pixel, and for back ends an API key with its secret. */
+interface WriteKey {
+  pixelId: string
+  apiKey?: string | undefined
+  apiSecret?: string | undefined
+}
+
+/** Returns the text of the write key in basic authentication; empty without one. */
+function writeKeyInHeader(authorization: string | undefined): string {
+  const basic = /^Basic ([A-Za-z0-9+/=_-]+)$/i.exec(authorization ?? '')?.[1]
+  return basic === undefined ? '' : Buffer.from(basic, 'base64').toString().replace(/:$/, '')
+}
+
+/** Reads a write key: the id of a pixel, or `PIXEL_ID:API_KEY:API_SECRET`. Throws 401 "Invalid API key". */
+function readWriteKey(text: unknown): WriteKey {
+  const [pixelId, apiKey, apiSecret] = (typeof text === 'string' ? text : '').split(':')
+  if (!isUuid(pixelId))
+    throw unauthorized.key(
+      'The write key must be the id of a pixel, or PIXEL_ID:API_KEY:API_SECRET. Send it as the user name of basic authentication or as writeKey in the body.',
+    )
+  return { pixelId: pixelId.toLowerCase(), apiKey, apiSecret }
 }

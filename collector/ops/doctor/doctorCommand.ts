@@ -2,12 +2,11 @@ import type { Config } from '../../config.ts'
 import { openPostgres } from '../../platform/postgres/pool.ts'
 import { withServers } from '../servers.ts'
 import { examineClickHouse, examineShards } from './checkClickHouse.ts'
-import { examineFiles } from './checkFiles.ts'
 import { examineLog } from './checkLog.ts'
 import { examineMail } from './checkMail.ts'
 import { examinePostgres } from './checkPostgres.ts'
 import { askAll, type Finding } from './finding.ts'
-import { examineMachine } from './machine.ts'
+import { examineFiles, examineMachine } from './machine.ts'
 
 /** Runs `footfall-server doctor`: prints a line for each check, and returns whether all checks passed. */
 export const examine = (config: Config): Promise<boolean> =>

@@ -1,6 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Config } from '../../config.ts'
+import sourceCategories from '../../../schemas/lists/sourceCategories.json' with { type: 'json' }
+import spamReferrers from '../../../schemas/lists/spamReferrers.json' with { type: 'json' }
+import transitHosts from '../../../schemas/lists/transitHosts.json' with { type: 'json' }
+import type { Config, S3Settings } from '../../config.ts'
 import { openLocate } from '../../ingest/normalize/address.ts'
 import { readDeadLetters } from '../../ingest/shipper/deadLetters.ts'
 import { oldestWaitingAt, waitingBytes } from '../../ingest/spool/waiting.ts'
@@ -8,8 +13,7 @@ import { descriptorsMax, lackOfDescriptors } from '../../platform/descriptors.ts
 import { lacksSecretKey } from '../../platform/secretKey.ts'
 import { StartError } from '../../platform/startError.ts'
 import { readStoreNotes } from '../../platform/stores/storeNotes.ts'
-import { examineLists } from './checkLists.ts'
-import { duration, type Finding, finding, gigabytes } from './finding.ts'
+import { askAll, duration, type Finding, finding, gigabytes } from './finding.ts'
 
 /** A segment is shipped within a second or two. */
 const waitedMsMax = 60_000
@@ -178,4 +182,68 @@ async function examineService({ host, port }: Config): Promise<Finding> {
     `another program answers at ${url}`,
     'set PORT to a free port, or stop the other program',
   )
+}
+
+/** The lists by which Footfall names and classifies traffic, with their dates. */
+const lists = { sourceCategories, spamReferrers, transitHosts }
+const daysMax = 400
+const dayMs = 86_400_000
+
+const versionOf = (name: string): string =>
+  (createRequire(import.meta.url)(`${name}/package.json`) as { version: string }).version
+
+/** States the age of each list. A new version of Footfall has newer ones. */
+export function examineLists(nowMs = Date.now()): Finding[] {
+  const dated = Object.entries(lists).map(([name, { date }]) => {
+    const days = Math.max(0, Math.floor((nowMs - Date.parse(date)) / dayMs))
+    return finding(
+      `the list ${name} is of ${date}, ${days} days old`,
+      days > daysMax ? 'update Footfall, which brings newer lists' : null,
+    )
+  })
+  return [...dated, finding(`bots are recognized by isbot ${versionOf('isbot')}`)]
+}
+
+/** Checks each configured S3-compatible store: writes, reads and deletes an object. */
+export async function examineFiles({ s3, backupS3 }: Config): Promise<Finding[]> {
+  return [
+    ...(s3 ? await examineBucket('FOOTFALL_S3', s3, '') : []),
+    ...(backupS3 ? await examineBucket('FOOTFALL_BACKUP_S3', backupS3, backupS3.prefix) : []),
+  ]
+}
+
+function examineBucket(setting: string, settings: S3Settings, prefix: string): Promise<Finding[]> {
+  const { bucket, endpoint } = settings
+  const name = `the bucket ${bucket} at ${endpoint ?? 'Amazon S3'} (${setting}_*)`
+  return askAll(name, `${setting}_ENDPOINT`, async () => {
+    const [{ DeleteObjectCommand, GetObjectCommand, PutObjectCommand }, { openS3Client }] =
+      await Promise.all([import('@aws-sdk/client-s3'), import('../../audiences/files/s3Client.ts')])
+    const client = openS3Client(settings)
+    const object = { Bucket: bucket, Key: `${prefix}doctor-${randomUUID()}` }
+    try {
+      for (const [what, command] of [
+        ['write', new PutObjectCommand({ ...object, Body: 'footfall-server doctor' })],
+        ['read', new GetObjectCommand(object)],
+        ['delete', new DeleteObjectCommand(object)],
+      ] as const) {
+        try {
+          await client.send(command as InstanceType<typeof PutObjectCommand>)
+        } catch (error) {
+          // Without a response of the store, the fault is its address.
+          if (!(error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode)
+            throw error
+          const { name: code, message } = error as Error
+          return [
+            finding(
+              `${name} does not let Footfall ${what}`,
+              `${code}: ${message.replace(/\.$/, '')}. Check the bucket, the key and its policy`,
+            ),
+          ]
+        }
+      }
+      return [finding(`${name} can be written, read and deleted`)]
+    } finally {
+      client.destroy()
+    }
+  })
 }

@@ -16,8 +16,10 @@ import { withServers } from '../servers.ts'
 import { importedColumns } from './columns.ts'
 import { type Imported, type ImportRequest, importEvents } from './importEvents.ts'
 import type { NotKept } from './notKept.ts'
-import type { Product } from './products/product.ts'
-import { type ProductName, products } from './products/products.ts'
+import { createGa4 } from './products/ga4.ts'
+import { createMatomo } from './products/matomo.ts'
+import type { Product, ProductOptions } from './products/product.ts'
+import { createUmami } from './products/umami.ts'
 
 /**
  * `footfall-server events import FILE…`, and `footfall-server import PRODUCT FILE…` for the exports of a product. Throws StartError
@@ -210,3 +212,11 @@ function parseKnown(args: readonly string[]) {
     throw new StartError((error as Error).message)
   }
 }
+
+/** The products whose exports of single events `footfall-server import` reads. */
+const products = {
+  ga4: createGa4,
+  matomo: createMatomo,
+  umami: createUmami,
+} satisfies Record<string, (options: ProductOptions) => Product>
+type ProductName = keyof typeof products

@@ -19,7 +19,6 @@ import {
   readImportState,
   saveImportState,
 } from './importState.ts'
-import { LineBuffer } from './lineBuffer.ts'
 import { createNotKept, type NotKept } from './notKept.ts'
 import { createIds, type Product, type ProductRecord } from './products/product.ts'
 import { type EventChunk, type StoreDeps, storeChunk, storedIds } from './storeChunk.ts'
@@ -225,4 +224,28 @@ const eventIdIn = (row: ImportedRow | object): Pick<RejectedRow, 'record'> =>
 async function check(store: StoreDeps, { ids }: EventChunk) {
   const stored = await storedIds(store, ids)
   return { imported: ids.length - stored.size, duplicates: stored.size, refused: 0 }
+}
+
+const bytesFirst = 16 * 1024 * 1024
+/** The maximum number of UTF-8 bytes for one UTF-16 unit. */
+const bytesPerUnit = 3
+
+/** Collects lines as bytes, because long-lived strings would slow down the garbage collector. */
+class LineBuffer {
+  #bytes = Buffer.allocUnsafeSlow(bytesFirst)
+  #length = 0
+
+  add(line: string): void {
+    const needed = this.#length + bytesPerUnit * line.length
+    if (needed > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(2 * needed)
+      this.#bytes.copy(larger, 0, 0, this.#length)
+      this.#bytes = larger
+    }
+    this.#length += this.#bytes.write(line, this.#length)
+  }
+
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length)
+  }
 }

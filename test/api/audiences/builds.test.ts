@@ -2,11 +2,14 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { audienceQueues, dropBuilds } from '../../../collector/audiences/audienceJobs.ts'
+import {
+  audienceQueues,
+  dropBuilds,
+  requestDueBuilds,
+} from '../../../collector/audiences/audienceJobs.ts'
 import { buildNow } from '../../../collector/audiences/builder/buildNow.ts'
 import { readStoredBuilds } from '../../../collector/audiences/builder/memberStore.ts'
 import { requestBuild } from '../../../collector/audiences/builds.ts'
-import { requestDueBuilds } from '../../../collector/audiences/refresh.ts'
 import { createAllowance } from '../../../collector/billing/allowance.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'

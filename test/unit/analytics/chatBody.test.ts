@@ -1,6 +1,6 @@
 /** The forms of messages that chats accept, as their public documentation has them. */
 import { describe, expect, test } from 'vitest'
-import { chatBody } from '../../../collector/analytics/alerts/chatBody.ts'
+import { chatBody } from '../../../collector/analytics/alerts/alertChannels.ts'
 
 const message = {
   title: 'Shop: <!channel> & *more*',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseDefinition } from '../../../collector/audiences/definition/parse.ts'
 import { freeRowsSalt, maskRow } from '../../../collector/audiences/sample/mask.ts'
-import { namedPeople } from '../../../collector/audiences/sample/namedPeople.ts'
+import { namedPeople } from '../../../collector/audiences/sample/sample.ts'
 import { companyFields, hem, profileFields } from '../../../schemas/fields.ts'
 
 describe('a free row', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { forecastOf } from '../../../collector/billing/forecast.ts'
+import { forecastOf } from '../../../collector/billing/forecastRoute.ts'
 
 const at = (text: string) => Date.parse(text)
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { examineLists } from '../../../collector/ops/doctor/checkLists.ts'
+import { examineLists } from '../../../collector/ops/doctor/machine.ts'
 
 test('doctor states the date and the age of each list, and says when they are old', () => {
   const now = Date.parse('2026-12-08T00:00:00Z')

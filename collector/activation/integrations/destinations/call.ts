@@ -1,3 +1,4 @@
+import { Type } from 'typebox'
 import type {
   Outbound,
   OutboundRequest,
@@ -89,3 +90,13 @@ export function toDestinationError({ code, message }: OutboundError): Destinatio
   const stays = code === 'address_refused' || code === 'tls_failed' || code === 'response_too_large'
   return new DestinationError(stays ? 'needs_action' : 'retry', message)
 }
+
+/** Schema of the setting with the address of a destination's API; `usual` is the default. */
+export const apiBase = (usual: string) =>
+  Type.Optional(
+    Type.String({
+      maxLength: 500,
+      pattern: '^https?://[^?#]+[^/?#]$',
+      description: `Another server with this API, without a trailing slash; default ${usual}.`,
+    }),
+  )

@@ -1,9 +1,15 @@
 import { Type } from 'typebox'
 import { strictObject } from '../../../api/http/commonSchemas.ts'
 import type { OutboundResponse } from '../../../platform/outbound/outbound.ts'
-import { apiBase } from './apiBase.ts'
 import { bisect } from './bisect.ts'
-import { type CallContext, call, fieldsBytesMax, readJson, requireAllowed } from './call.ts'
+import {
+  apiBase,
+  type CallContext,
+  call,
+  fieldsBytesMax,
+  readJson,
+  requireAllowed,
+} from './call.ts'
 import {
   type DestinationContext,
   DestinationError,

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { strictObject } from '../../../api/http/commonSchemas.ts'
 import type { OutboundResponse } from '../../../platform/outbound/outbound.ts'
-import { apiBase } from './apiBase.ts'
 import { bisect } from './bisect.ts'
-import { call, readJson } from './call.ts'
+import { apiBase, call, readJson } from './call.ts'
 import {
   type Chunk,
   type DestinationContext,

@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { strictObject } from '../../../api/http/commonSchemas.ts'
 import type { OutboundResponse } from '../../../platform/outbound/outbound.ts'
-import { apiBase } from './apiBase.ts'
-import { call, hostOf, readJson, requireAllowed } from './call.ts'
+import { apiBase, call, hostOf, readJson, requireAllowed } from './call.ts'
 import {
   type Chunk,
   type DestinationContext,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { requireDailyMax } from '../../../../collector/activation/exports/run/dailyMax.ts'
 import type { RunState } from '../../../../collector/activation/exports/run/runState.ts'
+import { requireDailyMax } from '../../../../collector/activation/exports/run/step.ts'
 import type { Exports } from '../../../harness/exports.ts'
 import { type Receiver, receiverSecret, startReceiver } from '../../../harness/standIns/receiver.ts'
 

@@ -1,6 +1,6 @@
 /** A pixel that sent events but none for a day is reported, once until it sends again. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tellSilentPixels } from '../../../../collector/accounts/pixels/silentPixels.ts'
+import { tellSilentPixels } from '../../../../collector/accounts/accountJobs.ts'
 import { eventOf, openEvents, organizationId, pixelId, projectId } from '../../events/harness.ts'
 
 let it: Awaited<ReturnType<typeof openEvents>>

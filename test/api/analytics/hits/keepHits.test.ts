@@ -4,7 +4,7 @@ import { requestComparison } from '../../../../collector/analytics/hits/hitsProg
 import { keepHits } from '../../../../collector/analytics/hits/keepHits.ts'
 import { rebuildHits } from '../../../../collector/analytics/hits/rebuildHits.ts'
 import { deleteWindows } from '../../../../collector/events/repair/windowDeletions.ts'
-import { deleteExpired } from '../../../../collector/identity/privacy/retention.ts'
+import { deleteExpired } from '../../../../collector/identity/privacy/privacyJobs.ts'
 import { inTransaction } from '../../../../collector/platform/postgres/transaction.ts'
 import {
   eventOf,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { exportsPerDay } from '../../../../collector/identity/privacy/exportLimit.ts'
+import { exportsPerDay } from '../../../../collector/identity/privacy/exportRoute.ts'
 import type { ClickHouse } from '../../../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../../../collector/platform/clickhouse/openClickHouse.ts'
 import { type Accounts, openAccounts } from '../../accounts/harness.ts'

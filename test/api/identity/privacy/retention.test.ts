@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { deleteExpired } from '../../../../collector/identity/privacy/retention.ts'
+import { deleteExpired } from '../../../../collector/identity/privacy/privacyJobs.ts'
 import { beaconOf, customEvent, postBeacon } from '../../../harness/api.ts'
 import { waitFor } from '../../../harness/service.ts'
 import { openPrivacy, type Privacy } from './harness.ts'

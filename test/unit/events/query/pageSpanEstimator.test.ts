@@ -1,11 +1,11 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { QueryExecutor } from '../../../../collector/api/access/queryExecutor.ts'
 import type { EventsPlan } from '../../../../collector/events/query/page/eventsPlan.ts'
-import { estimateSpan } from '../../../../collector/events/query/page/pageSpanEstimator.ts'
 import {
   EventsQuery,
   parseEventsRequest,
 } from '../../../../collector/events/query/page/parseEventsRequest.ts'
+import { estimateSpan } from '../../../../collector/events/query/page/readPage.ts'
 import { checkedQuery } from '../../../harness/checkedQuery.ts'
 
 const now = 1_800_000_000_000

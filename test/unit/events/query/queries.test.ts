@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Scope } from '../../../../collector/api/access/policy.ts'
+import { countsQuery } from '../../../../collector/events/query/counts/counts.ts'
 import {
   CountsQuery,
   readCountsRequest,
 } from '../../../../collector/events/query/counts/countsPlan.ts'
-import { countsQuery } from '../../../../collector/events/query/counts/countsQuery.ts'
 import type { Cursor } from '../../../../collector/events/query/page/cursor.ts'
 import { eventsQuery } from '../../../../collector/events/query/page/eventsQuery.ts'
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { plainEncoding } from '../../../../collector/events/query/page/rowEncoding.ts'
-import { visitorsQuery } from '../../../../collector/events/visitors/visitorsQuery.ts'
+import { visitorsQuery } from '../../../../collector/events/visitors/visitors.ts'
 import {
   readVisitorsRequest,
   VisitorsQuery,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { filterMalformed } from '../../../../collector/identity/load/filterMalformed.ts'
+import { filterMalformed } from '../../../../collector/identity/load/insertChunk.ts'
 import {
   countLines,
   endOfLastRecord,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ConsumedMark } from '../../../../collector/ingest/nats/consumedMark.ts'
+import { ConsumedMark } from '../../../../collector/ingest/nats/natsShipping.ts'
 
 test('a moment is reached when its position is committed', () => {
   const mark = new ConsumedMark()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startInTurns } from '../../../../collector/ingest/segment/startInTurns.ts'
+import { startInTurns } from '../../../../collector/ingest/segment/segmentRoutes.ts'
 
 const numbers = Array.from({ length: 10 }, (_, number) => number)
 

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openDirectoryStore } from '../../../../collector/ops/backup/directoryStore.ts'
 import { ObjectWriter, readObject } from '../../../../collector/ops/backup/objectStore.ts'
+import { openDirectoryStore } from '../../../../collector/ops/backup/openObjectStore.ts'
 
 function openStore() {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-objects-'))
