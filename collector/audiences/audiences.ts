@@ -3,13 +3,14 @@ import { isUuid } from '../../schemas/uuid.ts'
 import type { AudienceScope } from '../api/access/policy.ts'
 import { notFound, requireUnused } from '../api/http/errors.ts'
 import { readPage } from '../api/http/pagination.ts'
+import { readRecords } from '../platform/postgres/records.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
 import type { AudienceChange, Audience as AudienceSchema, NewAudience } from './audienceSchemas.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { meterOf, requestBuild } from './builds.ts'
 import { meaningOf } from './definition/canonical.ts'
-import { type Definition, leavesOf, type Parsed } from './definition/definition.ts'
+import { leavesOf, type Parsed } from './definition/definition.ts'
 import { invalidAt } from './definition/invalid.ts'
 import { parseDefinition } from './definition/parse.ts'
 import { checkReferences, forgetReferences, noteReferences } from './definition/references.ts'
@@ -38,9 +39,10 @@ const isPredictive = `coalesce(served.is_predictive, jsonb_path_exists(audiences
       JOIN audience_builds AS used_build ON used_build.build_id = used.current_build_id
     WHERE audience_uses.audience_id = audiences.audience_id AND used_build.is_predictive))`
 
-const columns = `audiences.audience_id, audiences.project_id, audiences.name, audiences.entity,
+const columns = `audiences.audience_id AS id, audiences.project_id, audiences.name, audiences.entity,
   audiences.definition, audiences.intent_window_days, audiences.refresh, newest.status,
-  coalesce(served.numbers_from <= now(), false) AS shows_numbers, ${isPredictive} AS is_predictive, audiences.current_build_id, served.completed_at, audiences.version,
+  coalesce(served.numbers_from <= now(), false) AS "showsNumbers", ${isPredictive} AS is_predictive, audiences.current_build_id AS build_id,
+  served.completed_at AS built_at, audiences.version,
   audiences.created_at, audiences.updated_at`
 
 /** Reads an audience. Throws 404 "audience not found", also for one outside the scope. */
@@ -51,12 +53,13 @@ export async function readAudience(
   lock = false,
 ): Promise<StoredAudience> {
   if (!isUuid(audienceId)) throw notFound.audience()
-  const { rows } = await client.query<Row>(
+  const [row] = await readRecords<Row>(
+    client,
     `SELECT ${columns} ${chosen} AND audiences.audience_id = $3 ${lock ? 'FOR UPDATE OF audiences' : ''}`,
     [organizationId, projectId, audienceId],
   )
-  if (!rows[0]) throw notFound.audience()
-  return audienceOf(rows[0])
+  if (!row) throw notFound.audience()
+  return audienceOf(row)
 }
 
 /**
@@ -73,7 +76,7 @@ export async function listAudiences(
     owner: projectId,
     sql: `SELECT ${columns} ${chosen}`,
     values: [organizationId, projectId],
-    key: { created_at: 'timestamptz', audience_id: 'uuid' },
+    key: { created_at: 'timestamptz', id: 'uuid' },
   })
   return { audiences: rows.map(audienceOf), ...next }
 }
@@ -181,38 +184,11 @@ export async function lockAudiencesOf(client: Queryable, projectId: string): Pro
   await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
 }
 
-interface Row {
-  audience_id: string
-  project_id: string
-  name: string
-  entity: Definition['entity']
-  definition: Audience['definition']
-  intent_window_days: number
-  refresh: Audience['refresh']
-  status: Audience['status']
-  shows_numbers: boolean
+interface Row extends Omit<StoredAudience, 'meter'> {
   is_predictive: boolean
-  current_build_id: string | null
-  completed_at: Date | null
-  version: number
-  created_at: Date
-  updated_at: Date
 }
 
-const audienceOf = (row: Row): StoredAudience => ({
-  id: row.audience_id,
-  project_id: row.project_id,
-  name: row.name,
-  entity: row.entity,
-  definition: row.definition,
-  intent_window_days: row.intent_window_days,
-  refresh: row.refresh,
-  status: row.status,
-  meter: meterOf(row.is_predictive),
-  build_id: row.current_build_id,
-  built_at: row.completed_at?.toISOString() ?? null,
-  version: row.version,
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
-  showsNumbers: row.shows_numbers,
+const audienceOf = ({ is_predictive, ...row }: Row): StoredAudience => ({
+  ...row,
+  meter: meterOf(is_predictive),
 })

@@ -29,11 +29,9 @@ const Build = Type.Object(
   { title: 'AudienceBuild' },
 )
 
-interface BuildRow extends Omit<Static<typeof Build>, 'requested_at' | 'completed_at'> {
+interface BuildRow extends Static<typeof Build> {
   number: string
   members_kept: boolean
-  requested_at: Date
-  completed_at: Date | null
 }
 
 /** GET /api/v1/audiences/{audience_id}/builds: each build with its count. Never charged. */
@@ -86,11 +84,9 @@ export const listBuildsRoute =
   }
 
 const toBuild = (
-  { requested_at, completed_at, number: _, members_kept: _kept, ...row }: BuildRow,
+  { number: _, members_kept: _kept, ...row }: BuildRow,
   shown: number | undefined,
 ): Static<typeof Build> => ({
   ...row,
   count: shown ?? row.count,
-  requested_at: requested_at.toISOString(),
-  completed_at: completed_at?.toISOString() ?? null,
 })

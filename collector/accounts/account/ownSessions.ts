@@ -1,10 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { sha256 } from '../../api/access/authenticate.ts'
 import { sessionOf } from '../../api/access/session.ts'
 import { Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { readDevice } from '../../ingest/normalize/device.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { access } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
@@ -48,18 +49,16 @@ export const ownSessionRoutes =
       },
       async (request) => {
         const { userId } = await ownUser(postgres, request)
-        const { rows } = await postgres.query<SessionRow>(
+        const rows = await readRecords<SessionRow>(
+          postgres,
           `SELECT session_id, session_sha256 = $2 AS is_current, created_at, last_used_at, expires_at, user_agent, address
            FROM sessions WHERE user_id = $1 AND expires_at > now()
            ORDER BY is_current DESC, last_used_at DESC, session_id LIMIT 200`,
           [userId, sha256(sessionOf(request, publicUrl)!)],
         )
         return {
-          sessions: rows.map(({ user_agent, created_at, last_used_at, expires_at, ...row }) => ({
+          sessions: rows.map(({ user_agent, ...row }) => ({
             ...row,
-            created_at: created_at.toISOString(),
-            last_used_at: last_used_at.toISOString(),
-            expires_at: expires_at.toISOString(),
             ...deviceOf(user_agent),
           })),
         }
@@ -115,14 +114,8 @@ export const ownSessionRoutes =
     )
   }
 
-interface SessionRow {
-  session_id: string
-  is_current: boolean
-  created_at: Date
-  last_used_at: Date
-  expires_at: Date
+interface SessionRow extends Omit<Static<typeof OwnSession>, 'browser' | 'os'> {
   user_agent: string | null
-  address: string | null
 }
 
 function deviceOf(userAgent: string | null): { browser: string | null; os: string | null } {

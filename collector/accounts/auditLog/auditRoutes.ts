@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
 import { Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
@@ -35,16 +35,6 @@ const AuditEntry = Type.Object(
   { title: 'AuditEntry' },
 )
 
-interface AuditRow {
-  entry_id: string
-  at: Date
-  actor: { kind: 'key' | 'member'; id: string; name: string }
-  action: string
-  object_kind: string
-  object_id: string
-  details: Record<string, unknown>
-}
-
 /** GET /dashboard/audit: the audit log, newest entry first. */
 export const auditRoutes =
   (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
@@ -67,22 +57,25 @@ export const auditRoutes =
       },
       async ({ principal, query }) => {
         requireOrganizationAdmin(principal)
-        const { rows, next } = await readPage<AuditRow>(deps, query, {
-          list: 'audit_log',
-          owner: principal.organizationId,
-          sql: `SELECT entry_id, at, actor, action, object_kind, object_id, details FROM audit_log
+        const { rows, next } = await readPage<Omit<Static<typeof AuditEntry>, 'object_name'>>(
+          deps,
+          query,
+          {
+            list: 'audit_log',
+            owner: principal.organizationId,
+            sql: `SELECT entry_id, at, actor, action, object_kind, object_id, details FROM audit_log
                 WHERE organization_id = $1`,
-          values: [principal.organizationId],
-          key: { entry_id: 'bigint' },
-          order: 'desc',
-        })
+            values: [principal.organizationId],
+            key: { entry_id: 'bigint' },
+            order: 'desc',
+          },
+        )
         const names = await readObjectNames(
           deps.postgres,
           rows.map(({ object_id }) => object_id),
         )
         const entries = rows.map((row) => ({
           ...row,
-          at: row.at.toISOString(),
           object_name: names.get(row.object_id) ?? nameIn(row.details),
         }))
         return { entries, ...next }

@@ -14,6 +14,7 @@ import { callerId, type KeyRole, type Principal } from '../../api/access/princip
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
 import { Id, Name, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { forbidden, invalidParameter, notFound, unauthorized } from '../../api/http/errors.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { access } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
@@ -139,11 +140,12 @@ export const keyRoutes =
         const project =
           project_id &&
           (await projectFor(postgres, principal, 'administration', project_id, 'read'))
-        const { rows } = await postgres.query<KeyRow>(
+        const keys = await readRecords<Key>(
+          postgres,
           `${selectKeys} AND ${isVisibleProject('project_id', '$2', '$3')} ORDER BY created_at DESC, key_id`,
           [principal.organizationId, project ? project.projectId : null, plainMemberId(principal)],
         )
-        return { keys: rows.map(toKey) }
+        return { keys }
       },
     )
 
@@ -286,14 +288,9 @@ export async function revokeKey(
 
 /** $1 is the organization. */
 export const selectKeys = `
-  SELECT key_id, name, key_prefix, project_id, mode, role, created_at, created_by, created_by_member_id, last_used_at, expires_at
+  SELECT key_id, name, key_prefix, CASE WHEN project_id IS NULL THEN 'organization' ELSE 'project' END AS scope, project_id,
+    mode, role, created_at, created_by, created_by_member_id, last_used_at, expires_at
   FROM api_keys WHERE organization_id = $1 AND revoked_at IS NULL`
-
-export interface KeyRow extends Omit<Key, 'scope' | 'created_at' | 'last_used_at' | 'expires_at'> {
-  created_at: Date
-  last_used_at: Date | null
-  expires_at: Date | null
-}
 
 async function readKey(
   client: Queryable,
@@ -301,28 +298,13 @@ async function readKey(
   keyId: string,
   lock: '' | 'FOR UPDATE' = '',
 ): Promise<Key> {
-  const { rows } = await client.query<KeyRow>(`${selectKeys} AND key_id = $2 ${lock}`, [
+  const [key] = await readRecords<Key>(client, `${selectKeys} AND key_id = $2 ${lock}`, [
     organizationId,
     keyId,
   ])
-  if (!rows[0]) throw notFound.key()
-  return toKey(rows[0])
+  if (!key) throw notFound.key()
+  return key
 }
-
-export const toKey = (row: KeyRow): Key => ({
-  key_id: row.key_id,
-  name: row.name,
-  key_prefix: row.key_prefix,
-  scope: row.project_id === null ? 'organization' : 'project',
-  project_id: row.project_id,
-  mode: row.mode,
-  role: row.role,
-  created_at: row.created_at.toISOString(),
-  created_by: row.created_by,
-  created_by_member_id: row.created_by_member_id,
-  last_used_at: row.last_used_at?.toISOString() ?? null,
-  expires_at: row.expires_at?.toISOString() ?? null,
-})
 
 async function emailOf(client: Queryable, principal: Principal): Promise<string> {
   const { rows } = await client.query<{ email: string }>(

@@ -4,8 +4,9 @@ import { coversRole, highestKeyRole, highestKeyRoleOf } from '../../api/access/p
 import type { ProjectGrant } from '../../api/access/policy.ts'
 import { callerId, type KeyRole, type Principal, type Role } from '../../api/access/principal.ts'
 import { conflict, invalidParameter } from '../../api/http/errors.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import { type KeyRow, revokeKey, selectKeys, toKey } from './apiKeys.ts'
+import { type Key, revokeKey, selectKeys } from './apiKeys.ts'
 
 /** The choice for keys of a member that exceed the member's new rights: revoke them or transfer them. */
 export const KeysChoice = Type.Union([Type.Literal('revoke'), Type.Literal('hand_over')], {
@@ -32,19 +33,20 @@ export async function settleKeys(
   choice: KeysChoice | undefined,
   { projectId, isRemoved = false }: KeysScope = {},
 ): Promise<void> {
-  const made = await client.query<KeyRow>(
+  const made = await readRecords<Key>(
+    client,
     `${selectKeys} AND created_by_member_id = $2 AND ($3::uuid IS NULL OR project_id = $3) FOR UPDATE`,
     [principal.organizationId, memberId, projectId],
   )
   const highestRoleIn = isRemoved ? () => null : await highestKeyRolesOf(client, memberId)
-  const rows = made.rows.filter(({ role, project_id }) => {
+  const rows = made.filter(({ role, project_id }) => {
     const highest = highestRoleIn(project_id)
     return highest === null || !coversRole(highest, role)
   })
   if (rows.length === 0) return
   if (choice === undefined) {
     throw conflict('in_use', 'This member created API keys. Set api_keys to revoke or hand_over.', {
-      api_keys: rows.map(toKey),
+      api_keys: rows,
     })
   }
   const holder = choice === 'hand_over' ? await holderOf(client, principal) : null
@@ -100,7 +102,7 @@ async function handOver(
   client: Queryable,
   principal: Principal,
   holder: Holder | null,
-  { key_id, name, project_id, role }: KeyRow,
+  { key_id, name, project_id, role }: Key,
 ): Promise<void> {
   const highestRole = highestKeyRole(principal, project_id)
   const newRole = coversRole(highestRole, role) ? role : highestRole

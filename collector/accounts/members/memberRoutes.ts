@@ -14,7 +14,7 @@ import {
   removeMember,
   updateMember,
 } from './memberChanges.ts'
-import { Member, type MemberRow, readMember, selectMembers, toMember } from './members.ts'
+import { Member, readMember, selectMembers } from './members.ts'
 
 const InvitationUrl = Nullable(Type.String(), {
   description:
@@ -67,14 +67,14 @@ export const memberRoutes =
         },
       },
       async ({ principal, query }) => {
-        const { rows, next } = await readPage<MemberRow>(deps, query, {
+        const { rows, next } = await readPage<Member>(deps, query, {
           list: 'members',
           owner: principal.organizationId,
           sql: selectMembers,
           values: [principal.organizationId, plainMemberId(principal)],
           key: { created_at: 'timestamptz', member_id: 'uuid' },
         })
-        return { members: rows.map(toMember), ...next }
+        return { members: rows, ...next }
       },
     )
 

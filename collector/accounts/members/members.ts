@@ -3,6 +3,7 @@ import type { Principal } from '../../api/access/principal.ts'
 import { plainMemberId } from '../../api/access/visibility.ts'
 import { Id, Nullable, strictObject, Timestamp, Version } from '../../api/http/commonSchemas.ts'
 import { conflict, invalidParameter, lastOwner, notFound } from '../../api/http/errors.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { OrganizationRole, ProjectRole } from '../accountSchemas.ts'
 
@@ -79,7 +80,8 @@ export async function addToProjects(
 
 /** $1 is the organization; $2 is the id of a plain member, who sees only the members of their own projects. */
 export const selectMembers = `
-  SELECT member_id, email, name, role, user_id IS NOT NULL OR provider_subject IS NOT NULL AS accepted, version, created_at, updated_at,
+  SELECT member_id, email, name, role, 
+    CASE WHEN user_id IS NULL AND provider_subject IS NULL THEN 'invited' ELSE 'active' END AS status, version, created_at, updated_at,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('project_id', project_id, 'role', project_members.role)
        ORDER BY project_members.created_at), '[]')
      FROM project_members
@@ -87,30 +89,17 @@ export const selectMembers = `
        (SELECT project_id FROM project_members WHERE member_id = $2))) AS projects
   FROM members WHERE organization_id = $1`
 
-export interface MemberRow extends Omit<Member, 'status' | 'created_at' | 'updated_at'> {
-  accepted: boolean
-  created_at: Date
-  updated_at: Date
-}
-
 export async function readMember(
   client: Queryable,
   principal: Principal,
   memberId: string,
   lock: '' | 'FOR UPDATE' | 'FOR NO KEY UPDATE' = '',
 ): Promise<Member> {
-  const { rows } = await client.query<MemberRow>(`${selectMembers} AND member_id = $3 ${lock}`, [
-    principal.organizationId,
-    plainMemberId(principal),
-    memberId,
-  ])
-  if (!rows[0]) throw notFound.member()
-  return toMember(rows[0])
+  const [member] = await readRecords<Member>(
+    client,
+    `${selectMembers} AND member_id = $3 ${lock}`,
+    [principal.organizationId, plainMemberId(principal), memberId],
+  )
+  if (!member) throw notFound.member()
+  return member
 }
-
-export const toMember = ({ accepted, ...row }: MemberRow): Member => ({
-  ...row,
-  status: accepted ? 'active' : 'invited',
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
-})

@@ -13,13 +13,7 @@ import {
   ProjectMemberRemoval,
   removeProjectMember,
 } from './projectMemberChanges.ts'
-import {
-  ProjectMember,
-  type ProjectMemberRow,
-  readProjectMember,
-  selectProjectMembers,
-  toProjectMember,
-} from './projectMembers.ts'
+import { ProjectMember, readProjectMember, selectProjectMembers } from './projectMembers.ts'
 
 const Answer = Type.Object({ project_member: ProjectMember })
 const tags = ['Projects']
@@ -77,14 +71,14 @@ export const projectMemberRoutes =
           query.project_id,
           'read',
         )
-        const { rows, next } = await readPage<ProjectMemberRow>(deps, query, {
+        const { rows, next } = await readPage<ProjectMember>(deps, query, {
           list: 'project_members',
           owner: projectId,
           sql: `${selectProjectMembers} WHERE project_id = $1`,
           values: [projectId],
           key: { created_at: 'timestamptz', member_id: 'uuid' },
         })
-        return { project_members: rows.map(toProjectMember), ...next }
+        return { project_members: rows, ...next }
       },
     )
 

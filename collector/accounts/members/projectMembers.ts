@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { ProjectRole } from '../accountSchemas.ts'
 
@@ -21,25 +22,17 @@ export const selectProjectMembers = `
   SELECT project_id, member_id, email, name, project_members.role, project_members.created_at
   FROM project_members JOIN members USING (member_id)`
 
-export interface ProjectMemberRow extends Omit<ProjectMember, 'created_at'> {
-  created_at: Date
-}
-
 export async function readProjectMember(
   client: Queryable,
   projectId: string,
   memberId: string,
   lock: '' | 'FOR UPDATE OF project_members' = '',
 ): Promise<ProjectMember> {
-  const { rows } = await client.query<ProjectMemberRow>(
+  const [member] = await readRecords<ProjectMember>(
+    client,
     `${selectProjectMembers} WHERE project_id = $1 AND member_id = $2 ${lock}`,
     [projectId, memberId],
   )
-  if (!rows[0]) throw notFound.projectMember()
-  return toProjectMember(rows[0])
+  if (!member) throw notFound.projectMember()
+  return member
 }
-
-export const toProjectMember = (row: ProjectMemberRow): ProjectMember => ({
-  ...row,
-  created_at: row.created_at.toISOString(),
-})

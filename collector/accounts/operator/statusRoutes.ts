@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { OperatorDeps } from './operatorDeps.ts'
 import { requireOperator } from './operators.ts'
 
@@ -86,37 +87,19 @@ interface CollectorRow {
   collector_id: string
   hostname: string
   complete_until_ms: number
-  reported_at: Date
-  released_at: Date | null
+  reported_at: string
+  released_at: string | null
   is_shipping: boolean
 }
 
-interface BackupRow {
-  backup_id: string
-  place: string
-  created_at: Date
-  completed_at: Date
-  complete_until: Date | null
-  verified_at: Date
-  bytes: number
-  damaged_objects: number
-}
-
 async function readLastBackup(postgres: Postgres) {
-  const { rows } = await postgres.query<BackupRow>(
+  const [backup] = await readRecords<NonNullable<Static<typeof OperatorStatus>['last_backup']>>(
+    postgres,
     `SELECT backup_id, place, created_at, completed_at, complete_until, verified_at, bytes::float8 AS bytes, damaged_objects
      FROM last_backup`,
+    [],
   )
-  const [backup] = rows
-  return backup
-    ? {
-        ...backup,
-        created_at: backup.created_at.toISOString(),
-        completed_at: backup.completed_at.toISOString(),
-        complete_until: backup.complete_until?.toISOString() ?? null,
-        verified_at: backup.verified_at.toISOString(),
-      }
-    : null
+  return backup ?? null
 }
 
 export const statusRoutes =
@@ -139,10 +122,12 @@ export const statusRoutes =
       async ({ principal }) => {
         await requireOperator(postgres, principal)
         const [collectors, text, clickhouseState, postgresState, last_backup] = await Promise.all([
-          postgres.query<CollectorRow>(
+          readRecords<CollectorRow>(
+            postgres,
             `SELECT collectors.collector_id, hostname, complete_until_ms::float8 AS complete_until_ms, reported_at, released_at,
                ship_leases.collector_id IS NOT NULL AS is_shipping
              FROM collectors LEFT JOIN ship_leases USING (collector_id) ORDER BY complete_until_ms, 1`,
+            [],
           ),
           metrics(),
           readClickHouse(clickhouse.live),
@@ -154,15 +139,11 @@ export const statusRoutes =
         return {
           version,
           node_version: process.version,
-          collectors: collectors.rows.map(
-            ({ complete_until_ms, reported_at, released_at, ...collector }) => ({
-              ...collector,
-              complete_until: new Date(complete_until_ms).toISOString(),
-              lag_ms: released_at ? 0 : Math.max(0, Date.now() - complete_until_ms),
-              released_at: released_at?.toISOString() ?? null,
-              reported_at: reported_at.toISOString(),
-            }),
-          ),
+          collectors: collectors.map(({ complete_until_ms, ...collector }) => ({
+            ...collector,
+            complete_until: new Date(complete_until_ms).toISOString(),
+            lag_ms: collector.released_at ? 0 : Math.max(0, Date.now() - complete_until_ms),
+          })),
           spool: bytes.map(({ labels, value }) => ({
             table: labels.table!,
             bytes: value,

@@ -13,6 +13,7 @@ import {
 } from '../../api/http/commonSchemas.ts'
 import { invalidParameter, unauthorized } from '../../api/http/errors.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { access, DeletedWithEvents, EventsChoice } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
@@ -143,17 +144,13 @@ export const organizationRoutes =
   }
 
 async function readOrganization(client: Queryable, organizationId: string): Promise<Organization> {
-  const { rows } = await client.query<Organization & { created_at: Date; updated_at: Date }>(
+  const [organization] = await readRecords<Organization>(
+    client,
     `SELECT organization_id, name, secret_required, version, created_at, updated_at
      FROM organizations WHERE organization_id = $1`,
     [organizationId],
   )
   // The cache of keys and sessions can outlive the organization for a moment.
-  if (!rows[0]) throw unauthorized.key()
-  const { created_at, updated_at, ...organization } = rows[0]
-  return {
-    ...organization,
-    created_at: created_at.toISOString(),
-    updated_at: updated_at.toISOString(),
-  }
+  if (!organization) throw unauthorized.key()
+  return organization
 }

@@ -15,7 +15,7 @@ import {
   PixelDeletion,
 } from './pixelChanges.ts'
 import { pixelFor, requireScope } from './pixelChecks.ts'
-import { Pixel, type PixelRow, pixelAt, readPixel, selectPixels } from './pixels.ts'
+import { Pixel, pixelAt, readPixel, type StoredPixel, selectPixels } from './pixels.ts'
 
 const Answer = Type.Object({ pixel: Pixel })
 const tags = ['Pixels']
@@ -67,7 +67,7 @@ export const pixelRoutes =
           query.project_id,
           'read',
         )
-        const { rows, next } = await readPage<PixelRow>(deps, query, {
+        const { rows, next } = await readPage<StoredPixel>(deps, query, {
           list: 'pixels',
           owner: projectId,
           sql: `${selectPixels} WHERE project_id = $1`,

@@ -8,6 +8,7 @@ import {
 } from '../../../schemas/beacon.ts'
 import { Id, strictObject, Timestamp, Version } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 const Settings = strictObject(
@@ -49,30 +50,20 @@ export const SettingsInput = Type.Partial(Settings, {
 export const selectPixels = `
   SELECT pixel_id, project_id, name, active, allowed_origins, settings, version, created_at, updated_at FROM pixels`
 
-export interface PixelRow
-  extends Omit<Pixel, 'settings' | 'script_url' | 'snippet' | 'created_at' | 'updated_at'> {
+export interface StoredPixel extends Omit<Pixel, 'settings' | 'script_url' | 'snippet'> {
   settings: Partial<Pixel['settings']>
-  created_at: Date
-  updated_at: Date
 }
 
 /** A pixel as callers see it, with the addresses that the collector has at `collectorUrl`. */
 export const pixelAt =
   (collectorUrl: string) =>
-  (row: PixelRow): Pixel => {
-    const script_url = `${collectorUrl}/p/${row.pixel_id}.js`
+  (pixel: StoredPixel): Pixel => {
+    const script_url = `${collectorUrl}/p/${pixel.pixel_id}.js`
     return {
-      pixel_id: row.pixel_id,
-      project_id: row.project_id,
-      name: row.name,
-      active: row.active,
-      allowed_origins: row.allowed_origins,
-      settings: { ...defaultPixelSettings, ...defaultCollectorSettings, ...row.settings },
+      ...pixel,
+      settings: { ...defaultPixelSettings, ...defaultCollectorSettings, ...pixel.settings },
       script_url,
       snippet: snippet(script_url),
-      version: row.version,
-      created_at: row.created_at.toISOString(),
-      updated_at: row.updated_at.toISOString(),
     }
   }
 
@@ -82,9 +73,11 @@ export async function readPixel(
   pixelId: string,
   lock: '' | 'FOR UPDATE' = '',
 ): Promise<Pixel> {
-  const { rows } = await client.query<PixelRow>(`${selectPixels} WHERE pixel_id = $1 ${lock}`, [
-    pixelId,
-  ])
-  if (!rows[0]) throw notFound.pixel()
-  return pixelAt(collectorUrl)(rows[0])
+  const [pixel] = await readRecords<StoredPixel>(
+    client,
+    `${selectPixels} WHERE pixel_id = $1 ${lock}`,
+    [pixelId],
+  )
+  if (!pixel) throw notFound.pixel()
+  return pixelAt(collectorUrl)(pixel)
 }

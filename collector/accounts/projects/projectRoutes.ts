@@ -15,7 +15,7 @@ import {
   ProjectChange,
   ProjectDeletion,
 } from './projectChanges.ts'
-import { Project, type ProjectRow, readProject, selectProjects, toProject } from './projects.ts'
+import { Project, readProject, selectProjects } from './projects.ts'
 
 const Answer = Type.Object({ project: Project })
 const tags = ['Projects']
@@ -59,14 +59,14 @@ export const projectRoutes =
         },
       },
       async ({ principal, query }) => {
-        const { rows, next } = await readPage<ProjectRow>(deps, query, {
+        const { rows, next } = await readPage<Project>(deps, query, {
           list: 'projects',
           owner: principal.organizationId,
           sql: `${selectProjects} WHERE organization_id = $1 AND ${isVisibleProject('project_id', '$2', '$3')}`,
           values: [principal.organizationId, principal.projectId, plainMemberId(principal)],
           key: { created_at: 'timestamptz', project_id: 'uuid' },
         })
-        return { projects: rows.map(toProject), ...next }
+        return { projects: rows, ...next }
       },
     )
 

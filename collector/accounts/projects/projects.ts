@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { ignoredTrafficSchema } from '../../../schemas/ignored.ts'
 import { Id, Timestamp, Version } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { TransitHosts } from './transitHosts.ts'
 
@@ -31,26 +32,16 @@ export const selectProjects = `
       OR EXISTS (SELECT FROM integrations WHERE integrations.project_id = projects.project_id) AS uses_activation
   FROM projects`
 
-export interface ProjectRow extends Omit<Project, 'created_at' | 'updated_at'> {
-  created_at: Date
-  updated_at: Date
-}
-
 export async function readProject(
   client: Queryable,
   projectId: string,
   lock: '' | 'FOR UPDATE' | 'FOR NO KEY UPDATE' = '',
 ): Promise<Project> {
-  const { rows } = await client.query<ProjectRow>(
+  const [project] = await readRecords<Project>(
+    client,
     `${selectProjects} WHERE project_id = $1 ${lock}`,
     [projectId],
   )
-  if (!rows[0]) throw notFound.project()
-  return toProject(rows[0])
+  if (!project) throw notFound.project()
+  return project
 }
-
-export const toProject = (row: ProjectRow): Project => ({
-  ...row,
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
-})

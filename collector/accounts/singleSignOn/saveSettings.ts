@@ -5,6 +5,7 @@ import { requireCurrentRole } from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { conflict, invalidParameter, notFound } from '../../api/http/errors.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
 import { discoverProvider } from './provider.ts'
@@ -114,7 +115,8 @@ async function store(
   )
   if (taken.rowCount !== 0)
     throw conflict('already_exists', 'Another organization uses this sign_in_name. Choose another.')
-  const { rows } = await client.query<StoredSingleSignOn>(
+  const [saved] = await readRecords<StoredSingleSignOn>(
+    client,
     `INSERT INTO single_sign_on (organization_id, sign_in_name, provider_name, issuer, client_id, client_secret,
        email_domains, group_claim, group_roles, default_role, required, emergency_member_id)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -142,5 +144,5 @@ async function store(
       input.emergency_member_id,
     ],
   )
-  return rows[0]!
+  return saved!
 }

@@ -7,6 +7,7 @@ import {
   Timestamp,
   Version,
 } from '../../api/http/commonSchemas.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { OrganizationRole } from '../accountSchemas.ts'
 
@@ -98,8 +99,8 @@ export interface StoredSingleSignOn extends Omit<Static<typeof SingleSignOnInput
   client_secret: string
   emergency_member_id: string
   version: number
-  created_at: Date
-  updated_at: Date
+  created_at: string
+  updated_at: string
 }
 
 /** The purpose for which the secret of an organization's client is sealed. */
@@ -118,11 +119,12 @@ export async function readSingleSignOn(
     'organizationId' in by
       ? ['organization_id', by.organizationId]
       : ['sign_in_name', by.signInName]
-  const { rows } = await client.query<StoredSingleSignOn>(
+  const [settings] = await readRecords<StoredSingleSignOn>(
+    client,
     `SELECT * FROM single_sign_on WHERE ${column} = $1`,
     [value],
   )
-  return rows[0]
+  return settings
 }
 
 /** The settings as answers have them: without the secret. */
@@ -133,7 +135,5 @@ export function toSingleSignOn(
   return {
     ...stored,
     redirect_uri: redirectUriOf(publicUrl, organization_id),
-    created_at: stored.created_at.toISOString(),
-    updated_at: stored.updated_at.toISOString(),
   }
 }

@@ -24,6 +24,7 @@ import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { findPlanFault } from '../../ingest/plan/planFault.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { access } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
@@ -121,20 +122,13 @@ async function readableProject(
 }
 
 async function readPlan(client: Queryable, projectId: string): Promise<TrackingPlan | null> {
-  const { rows } = await client.query<
-    Omit<TrackingPlan, 'created_at' | 'updated_at'> & { created_at: Date; updated_at: Date }
-  >(
+  const [plan] = await readRecords<TrackingPlan>(
+    client,
     `SELECT project_id, on_violation, on_unplanned, events, version, created_at, updated_at
      FROM tracking_plans WHERE project_id = $1`,
     [projectId],
   )
-  return rows[0]
-    ? {
-        ...rows[0],
-        created_at: rows[0].created_at.toISOString(),
-        updated_at: rows[0].updated_at.toISOString(),
-      }
-    : null
+  return plan ?? null
 }
 
 /** Throws 400 for a schema that is refused, 403 and 404, and 409 if the plan was changed meanwhile. */

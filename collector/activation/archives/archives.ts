@@ -9,6 +9,7 @@ import {
   Version,
 } from '../../api/http/commonSchemas.ts'
 import { refusalCodes } from '../../billing/jobCharges.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 export const tags = ['Archives']
@@ -70,9 +71,6 @@ export const Archive = Type.Object(
 )
 export type Archive = Static<typeof Archive>
 
-type Times = 'starts_at' | 'archived_until' | 'created_at' | 'updated_at'
-type ArchiveRow = Omit<Archive, Times> & Record<Times, Date>
-
 const selectArchives = `
   SELECT archive_id, archives.project_id, integration_id, active,
     daily_records_max::float8 AS daily_records_max, starts_at, next_hour AS archived_until,
@@ -82,13 +80,12 @@ const selectArchives = `
     WHERE archive_files.archive_id = archives.archive_id AND stored_at IS NOT NULL) AS stored`
 
 /** Reads the archives of a project, oldest first. */
-export async function listArchives(client: Queryable, projectId: string): Promise<Archive[]> {
-  const { rows } = await client.query<ArchiveRow>(
+export const listArchives = (client: Queryable, projectId: string): Promise<Archive[]> =>
+  readRecords<Archive>(
+    client,
     `${selectArchives} WHERE archives.project_id = $1 ORDER BY archives.created_at, archive_id`,
     [projectId],
   )
-  return rows.map(toArchive)
-}
 
 export async function readArchive(
   client: Queryable,
@@ -96,17 +93,10 @@ export async function readArchive(
   archiveId: string,
   lock = false,
 ): Promise<Archive | undefined> {
-  const { rows } = await client.query<ArchiveRow>(
+  const [archive] = await readRecords<Archive>(
+    client,
     `${selectArchives} WHERE organization_id = $1 AND archive_id = $2 ${lock ? 'FOR UPDATE OF archives' : ''}`,
     [organizationId, archiveId],
   )
-  return rows[0] && toArchive(rows[0])
+  return archive
 }
-
-const toArchive = (row: ArchiveRow): Archive => ({
-  ...row,
-  starts_at: row.starts_at.toISOString(),
-  archived_until: row.archived_until.toISOString(),
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
-})

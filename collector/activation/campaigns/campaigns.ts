@@ -5,6 +5,7 @@ import { invalidParameter, notFound } from '../../api/http/errors.ts'
 import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { readPage } from '../../api/http/pagination.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { CampaignChange, Campaign as CampaignSchema, NewCampaign } from './campaignSchemas.ts'
@@ -46,12 +47,13 @@ export async function readCampaign(
   lock = false,
 ): Promise<Campaign> {
   if (!isUuid(campaignId)) throw notFound.campaign()
-  const { rows } = await postgres.query<Row>(
+  const [campaign] = await readRecords<Campaign>(
+    postgres,
     `SELECT ${columns} ${chosen} ${lock ? 'FOR UPDATE OF campaigns' : ''}`,
     parametersOf({ scope, campaign_id: campaignId }),
   )
-  if (!rows[0]) throw notFound.campaign()
-  return campaignOf(rows[0])
+  if (!campaign) throw notFound.campaign()
+  return campaign
 }
 
 /**
@@ -63,7 +65,7 @@ export async function listCampaigns(
   choice: Choice,
   page: { limit?: number | undefined; cursor?: string | undefined },
 ): Promise<{ campaigns: Campaign[]; next_cursor?: string }> {
-  const { rows, next } = await readPage<Row>(deps, page, {
+  const { rows, next } = await readPage<Campaign>(deps, page, {
     list: 'campaigns',
     owner: choice.scope.organizationId,
     sql: `SELECT ${columns} ${chosen}`,
@@ -71,7 +73,7 @@ export async function listCampaigns(
     key: { campaign_id: 'uuid' },
     order: 'desc',
   })
-  return { campaigns: rows.map(campaignOf), ...next }
+  return { campaigns: rows, ...next }
 }
 
 /** Reads the data for a summary of all selected campaigns. */
@@ -79,11 +81,11 @@ export async function readEvery(
   postgres: Postgres,
   choice: Choice,
 ): Promise<Pick<Campaign, 'campaign_id' | 'project_id' | 'budget'>[]> {
-  const { rows } = await postgres.query<Pick<Campaign, 'campaign_id' | 'project_id' | 'budget'>>(
+  return readRecords(
+    postgres,
     `SELECT campaign_id, project_id, budget::float8 AS budget ${chosen}`,
     parametersOf(choice),
   )
-  return rows
 }
 
 /**
@@ -98,12 +100,13 @@ export async function createCampaign(
   const { status = 'draft', budget = null, end_date = null, audience_id = null } = settings
   requireDaysInOrder({ start_date, end_date })
   await requireAudience(postgres, projectId, audience_id)
-  const { rows } = await postgres.query<Row>(
+  const [campaign] = await readRecords<Campaign>(
+    postgres,
     `INSERT INTO campaigns (campaign_id, project_id, name, status, budget, start_date, end_date, audience_id)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${columns}`,
     [uuidV7(), projectId, name, status, budget, start_date, end_date, audience_id],
   )
-  return campaignOf(rows[0]!)
+  return campaign!
 }
 
 /** Changes the given fields. Throws 409 with the current campaign if `version` is not the newest. */
@@ -117,13 +120,14 @@ export async function changeCampaign(
   requireDaysInOrder({ start_date, end_date })
   if (audience_id !== campaign.audience_id)
     await requireAudience(postgres, campaign.project_id, audience_id)
-  const { rows } = await postgres.query<Row>(
+  const [changed] = await readRecords<Campaign>(
+    postgres,
     `UPDATE campaigns SET name = $2, status = $3, budget = $4, start_date = $5, end_date = $6, audience_id = $7,
        version = version + 1, updated_at = now()
      WHERE campaign_id = $1 RETURNING ${columns}`,
     [campaign.campaign_id, name, status, budget, start_date, end_date, audience_id],
   )
-  return campaignOf(rows[0]!)
+  return changed!
 }
 
 /**
@@ -143,14 +147,3 @@ async function requireAudience(
   if (rowCount === 0)
     throw invalidParameter('audience_id', 'no audience of this project has this id')
 }
-
-interface Row extends Omit<Campaign, 'created_at' | 'updated_at'> {
-  created_at: Date
-  updated_at: Date
-}
-
-const campaignOf = ({ created_at, updated_at, ...row }: Row): Campaign => ({
-  ...row,
-  created_at: created_at.toISOString(),
-  updated_at: updated_at.toISOString(),
-})

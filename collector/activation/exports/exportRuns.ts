@@ -6,6 +6,7 @@ import { keepBuild } from '../../audiences/builds.ts'
 import { requestListBuild } from '../../audiences/listAudience.ts'
 import { freeNumber } from '../../billing/allowance.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import { isSimulated } from '../../platform/postgres/simulation.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
@@ -26,7 +27,8 @@ const counters = ['total', 'exported', 'failed', 'duplicated']
   .join(', ')
 
 const columns = `run_id, export_id, status, ${counters}, records_charged::float8 AS records_charged, build_id, retry_of,
-  coalesce(stop_reason, CASE WHEN status = 'parked' THEN park_reason END) AS error, resumes_at, requested_at, started_at,
+  coalesce(stop_reason, CASE WHEN status = 'parked' THEN park_reason END) AS error,
+  CASE WHEN status = 'parked' THEN resumes_at END AS resumes_at, requested_at, started_at,
   ended_at`
 
 interface Counters {
@@ -67,12 +69,13 @@ export async function readRun(
   lock = false,
 ): Promise<Run> {
   if (!isUuid(runId)) throw notFound.exportRun()
-  const { rows } = await client.query<Row>(
+  const [row] = await readRecords<Row>(
+    client,
     `SELECT ${columns} FROM export_runs WHERE export_id = $1 AND run_id = $2 ${lock ? 'FOR UPDATE' : ''}`,
     [exportId, runId],
   )
-  if (!rows[0]) throw notFound.exportRun()
-  return runOf(rows[0])
+  if (!row) throw notFound.exportRun()
+  return runOf(row)
 }
 
 /** Returns a page of an export's runs, newest first. Throws 400 for an invalid cursor. */
@@ -260,30 +263,15 @@ const notReady = ({ audience_id }: Export) =>
       : `The audience is not built, or the members of its build were deleted. GET /api/v1/audiences/${audience_id}/status shows the progress.`,
   )
 
-interface Row
-  extends Counters,
-    Omit<Run, keyof Counters | 'resumes_at' | 'requested_at' | 'started_at' | 'ended_at'> {
-  resumes_at: Date | null
-  requested_at: Date
-  started_at: Date | null
-  ended_at: Date | null
-}
+type Row = Counters & Omit<Run, keyof Counters>
 
 const runOf = ({
   records_total,
   records_exported,
   records_failed,
   records_duplicated,
-  resumes_at,
-  requested_at,
-  started_at,
-  ended_at,
   ...row
 }: Row): Run => ({
   ...row,
   ...shownCounters({ records_total, records_exported, records_failed, records_duplicated }),
-  resumes_at: row.status === 'parked' ? (resumes_at?.toISOString() ?? null) : null,
-  requested_at: requested_at.toISOString(),
-  started_at: started_at?.toISOString() ?? null,
-  ended_at: ended_at?.toISOString() ?? null,
 })

@@ -4,6 +4,7 @@ import type { RecordScope } from '../../api/access/policy.ts'
 import { conflict, notFound } from '../../api/http/errors.ts'
 import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { readPage } from '../../api/http/pagination.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { ExportChange, Export as ExportSchema, NewExport } from './exportSchemas.ts'
@@ -17,8 +18,8 @@ const chosen = `FROM exports JOIN integrations USING (integration_id) JOIN proje
     AND ($3::uuid IS NULL OR export_id = $3) AND ($4::uuid IS NULL OR audience_id = $4)
     AND ($5::uuid IS NULL OR audience_id = (SELECT audience_id FROM campaigns WHERE campaign_id = $5))`
 
-const columns = `export_id, exports.project_id, exports.name, audience_id, list_id, integration_id, type,
-  output_format, mapping, schedule, daily_records_max::float8 AS daily_records_max, exports.version, exports.created_at, exports.updated_at`
+const columns = `export_id AS id, exports.project_id, exports.name, audience_id, list_id, integration_id,
+  type AS integration_type,  output_format, mapping, schedule, daily_records_max::float8 AS daily_records_max, exports.version, exports.created_at, exports.updated_at`
 
 interface Choice {
   export_id?: string | undefined
@@ -42,12 +43,13 @@ export async function readExport(
   lock = false,
 ): Promise<Export> {
   if (!isUuid(exportId)) throw notFound.export()
-  const { rows } = await client.query<Row>(
+  const [found] = await readRecords<Export>(
+    client,
     `SELECT ${columns} ${chosen} ${lock ? 'FOR UPDATE OF exports' : ''}`,
     parametersOf(scope, { export_id: exportId }),
   )
-  if (!rows[0]) throw notFound.export()
-  return exportOf(rows[0])
+  if (!found) throw notFound.export()
+  return found
 }
 
 /**
@@ -62,14 +64,14 @@ export async function listExports(
     ...page
   }: Omit<Choice, 'export_id'> & { limit?: number; cursor?: string },
 ): Promise<{ exports: Export[]; next_cursor?: string }> {
-  const { rows, next } = await readPage<Row>(deps, page, {
+  const { rows, next } = await readPage<Export>(deps, page, {
     list: 'exports',
     owner: scope.organizationId,
     sql: `SELECT ${columns} ${chosen}`,
     values: parametersOf(scope, { audience_id, campaign_id }),
-    key: { export_id: 'uuid' },
+    key: { id: 'uuid' },
   })
-  return { exports: rows.map(exportOf), ...next }
+  return { exports: rows, ...next }
 }
 
 type ValidExport = Omit<Static<typeof NewExport>, 'project_id' | 'integration_type'> & {
@@ -160,28 +162,3 @@ export async function deleteExport(client: Queryable, exportId: string): Promise
   }
   await client.query('DELETE FROM exports WHERE export_id = $1', [exportId])
 }
-
-interface Row {
-  export_id: string
-  project_id: string
-  name: string
-  audience_id: string | null
-  list_id: string | null
-  integration_id: string
-  type: Export['integration_type']
-  output_format: Export['output_format']
-  mapping: Record<string, string> | null
-  schedule: Export['schedule']
-  daily_records_max: number
-  version: number
-  created_at: Date
-  updated_at: Date
-}
-
-const exportOf = ({ export_id, type, created_at, updated_at, ...row }: Row): Export => ({
-  id: export_id,
-  ...row,
-  integration_type: type,
-  created_at: created_at.toISOString(),
-  updated_at: updated_at.toISOString(),
-})

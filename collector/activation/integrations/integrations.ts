@@ -5,6 +5,7 @@ import { conflict, notFound, requireUnused } from '../../api/http/errors.ts'
 import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { readPage } from '../../api/http/pagination.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { IntegrationType, OutputFormat } from './destinations/destination.ts'
@@ -32,7 +33,7 @@ const chosen = `FROM integrations JOIN projects USING (project_id)
     AND ($6::uuid IS NULL OR integration_id IN (
       SELECT integration_id FROM exports JOIN campaigns USING (audience_id) WHERE campaign_id = $6))`
 
-const columns = `integration_id, project_id, type, integrations.name, settings, sealed_secrets, integrations.version,
+const columns = `integration_id AS id, project_id, type, integrations.name, settings, sealed_secrets, integrations.version,
   integrations.created_at, integrations.updated_at`
 
 interface Choice {
@@ -59,12 +60,13 @@ export async function readIntegration(
   lock = false,
 ): Promise<SealedIntegration> {
   if (!isUuid(integrationId)) throw notFound.integration()
-  const { rows } = await client.query<Row>(
+  const [row] = await readRecords<Row>(
+    client,
     `SELECT ${columns} ${chosen} ${lock ? 'FOR UPDATE OF integrations' : ''}`,
     parametersOf(scope, { integration_id: integrationId }),
   )
-  if (!rows[0]) throw notFound.integration()
-  return { ...integrationOf(rows[0]), sealedSecrets: rows[0].sealed_secrets }
+  if (!row) throw notFound.integration()
+  return { ...integrationOf(row), sealedSecrets: row.sealed_secrets }
 }
 
 /**
@@ -88,7 +90,7 @@ export async function listIntegrations(
       owner: scope.organizationId,
       sql: `SELECT ${columns} ${chosen}`,
       values: parametersOf(scope, choice),
-      key: { integration_id: 'uuid' },
+      key: { id: 'uuid' },
     },
   )
   return { integrations: rows.map(integrationOf), ...next }
@@ -200,27 +202,12 @@ export async function deleteIntegration(client: Queryable, integrationId: string
   await client.query('DELETE FROM integrations WHERE integration_id = $1', [integrationId])
 }
 
-interface Row {
-  integration_id: string
-  project_id: string
-  type: IntegrationType
-  name: string
-  settings: Record<string, unknown>
+interface Row extends Omit<Integration, 'output_formats' | 'default_mapping'> {
   sealed_secrets: string
-  version: number
-  created_at: Date
-  updated_at: Date
 }
 
-const integrationOf = (row: Row): Integration => ({
-  id: row.integration_id,
-  project_id: row.project_id,
-  type: row.type,
-  name: row.name,
-  settings: row.settings,
+const integrationOf = ({ sealed_secrets: _, ...row }: Row): Integration => ({
+  ...row,
   output_formats: [...destinationTypes[row.type].formats],
   default_mapping: destinationTypes[row.type].defaultMapping?.(row.settings) ?? null,
-  version: row.version,
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
 })

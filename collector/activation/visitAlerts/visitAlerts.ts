@@ -3,14 +3,9 @@ import { ApiError, invalidParameter } from '../../api/http/errors.ts'
 import { readFilters } from '../../events/query/filter/filter.ts'
 import { isAboutSessions } from '../../events/query/sessions.ts'
 import { hemOf, isEmail, isHem } from '../../platform/hem.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Match, MatchInput, VisitAlert, VisitAlertChange } from './visitAlertSchemas.ts'
-
-interface VisitAlertRow extends Omit<VisitAlert, 'last_sent_at' | 'created_at' | 'updated_at'> {
-  last_sent_at: Date | null
-  created_at: Date
-  updated_at: Date
-}
 
 const selectVisitAlerts = `
   SELECT visit_alert_id, visit_alerts.project_id, visit_alerts.name, match, tier, active, member_ids,
@@ -23,14 +18,13 @@ const selectVisitAlerts = `
       AND day > (now() AT TIME ZONE 'UTC')::date - 7) AS matched`
 
 /** Reads the visit alerts of a project, oldest first. */
-export async function listVisitAlerts(client: Queryable, projectId: string): Promise<VisitAlert[]> {
-  const { rows } = await client.query<VisitAlertRow>(
+export const listVisitAlerts = (client: Queryable, projectId: string): Promise<VisitAlert[]> =>
+  readRecords<VisitAlert>(
+    client,
     `${selectVisitAlerts} WHERE visit_alerts.project_id = $1
      ORDER BY visit_alerts.created_at, visit_alert_id`,
     [projectId],
   )
-  return rows.map(toVisitAlert)
-}
 
 export async function readVisitAlert(
   client: Queryable,
@@ -38,19 +32,13 @@ export async function readVisitAlert(
   visitAlertId: string,
   lock = false,
 ): Promise<VisitAlert | undefined> {
-  const { rows } = await client.query<VisitAlertRow>(
+  const [visitAlert] = await readRecords<VisitAlert>(
+    client,
     `${selectVisitAlerts} WHERE organization_id = $1 AND visit_alert_id = $2 ${lock ? 'FOR UPDATE OF visit_alerts' : ''}`,
     [organizationId, visitAlertId],
   )
-  return rows[0] && toVisitAlert(rows[0])
+  return visitAlert
 }
-
-const toVisitAlert = (row: VisitAlertRow): VisitAlert => ({
-  ...row,
-  last_sent_at: row.last_sent_at?.toISOString() ?? null,
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
-})
 
 /** The member of a match that each kind requires. */
 const memberOf = {

@@ -5,7 +5,7 @@ import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import { signMessage } from '../../platform/outbound/signature.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { type ClaimedDelivery, claimDeliveries } from './claim.ts'
-import { publicMessageId } from './deliveries.ts'
+import { messageIdPrefix } from './deliveries.ts'
 import { type Outcome, recordOutcome } from './outcome.ts'
 import { secretPurpose } from './webhooks.ts'
 
@@ -126,7 +126,7 @@ async function send(
       headers: {
         'content-type': 'application/json',
         'user-agent': 'Footfall-Webhooks/1',
-        ...signMessage(secrets, { id: publicMessageId(message_id), nowMs: now(), body }),
+        ...signMessage(secrets, { id: messageIdPrefix + message_id, nowMs: now(), body }),
       },
     })
     return {

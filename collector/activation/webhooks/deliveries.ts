@@ -4,18 +4,18 @@ import { notFound } from '../../api/http/errors.ts'
 import { readPage } from '../../api/http/pagination.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { outboxQueue } from '../../platform/outbox/outbox.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
-import { timestampOf, type WithDates } from './dates.ts'
 import type { Delivery } from './webhookSchemas.ts'
 
 /** The type of a test message, which is tried once. */
 export const testType = 'webhook.test'
 
-/** Returns the public id of a message: the header `webhook-id`. */
-export const publicMessageId = (messageId: string): string => `msg_${messageId}`
+/** Precedes the id of a message where receivers see it: in deliveries and in the header `webhook-id`. */
+export const messageIdPrefix = 'msg_'
 
-const selected = `SELECT delivery_id AS id, message_id, type, status, attempts, last_attempt_at, next_attempt_at,
+const selected = `SELECT delivery_id AS id, '${messageIdPrefix}' || message_id AS message_id, type, status, attempts, last_attempt_at, next_attempt_at,
     response_status, response_body, error, webhook_deliveries.created_at
   FROM webhook_deliveries JOIN outbox_messages USING (message_id) WHERE webhook_id = $1`
 
@@ -28,7 +28,7 @@ export async function listDeliveries(
     ...page
   }: { status?: string | undefined; limit?: number | undefined; cursor?: string | undefined },
 ): Promise<{ deliveries: Delivery[]; next_cursor?: string }> {
-  const { rows, next } = await readPage<Row>(deps, page, {
+  const { rows, next } = await readPage<Delivery>(deps, page, {
     list: 'webhook_deliveries',
     owner: webhookId,
     sql: `${selected} AND ($2::text IS NULL OR status = $2)`,
@@ -36,7 +36,7 @@ export async function listDeliveries(
     key: { created_at: 'timestamptz', id: 'uuid' },
     order: 'desc',
   })
-  return { deliveries: rows.map(deliveryOf), ...next }
+  return { deliveries: rows, ...next }
 }
 
 /** Reads a delivery. Throws 404 "delivery not found", also for one of another webhook. */
@@ -46,12 +46,12 @@ async function readDelivery(
   deliveryId: string,
 ): Promise<Delivery> {
   if (!isUuid(deliveryId)) throw notFound.delivery()
-  const { rows } = await client.query<Row>(`${selected} AND delivery_id = $2`, [
+  const [delivery] = await readRecords<Delivery>(client, `${selected} AND delivery_id = $2`, [
     webhookId,
     deliveryId,
   ])
-  if (!rows[0]) throw notFound.delivery()
-  return deliveryOf(rows[0])
+  if (!delivery) throw notFound.delivery()
+  return delivery
 }
 
 export async function sendTest(
@@ -101,13 +101,3 @@ export async function replayFailed(
   await wakeQueue(client, outboxQueue)
   return rowCount!
 }
-
-type Row = WithDates<Delivery, 'last_attempt_at' | 'next_attempt_at' | 'created_at'>
-
-const deliveryOf = (row: Row): Delivery => ({
-  ...row,
-  message_id: publicMessageId(row.message_id),
-  last_attempt_at: timestampOf(row.last_attempt_at),
-  next_attempt_at: timestampOf(row.next_attempt_at),
-  created_at: row.created_at.toISOString(),
-})

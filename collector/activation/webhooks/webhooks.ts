@@ -10,9 +10,9 @@ import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import { newWebhookSecret } from '../../platform/outbound/signature.ts'
 import { outboxQueue } from '../../platform/outbox/outbox.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
-import { timestampOf, type WithDates } from './dates.ts'
 import type { NewWebhook, Webhook, WebhookChange } from './webhookSchemas.ts'
 
 /** Limit per project, and for webhooks of the organization. */
@@ -38,12 +38,13 @@ export async function readWebhook(
   lock = false,
 ): Promise<Webhook> {
   if (!isUuid(webhookId)) throw notFound.webhook()
-  const { rows } = await client.query<Row>(
+  const [webhook] = await readRecords<Webhook>(
+    client,
     `SELECT ${columns} FROM webhooks WHERE ${inScope} AND webhook_id = $3 ${lock ? 'FOR UPDATE' : ''}`,
     [organizationId, projectIds, webhookId],
   )
-  if (!rows[0]) throw notFound.webhook()
-  return webhookOf(rows[0])
+  if (!webhook) throw notFound.webhook()
+  return webhook
 }
 
 /** Returns a page of webhooks, oldest first. Throws 400 for an invalid cursor. */
@@ -52,14 +53,14 @@ export async function listWebhooks(
   { organizationId, projectIds }: RecordScope,
   page: { limit?: number | undefined; cursor?: string | undefined },
 ): Promise<{ webhooks: Webhook[]; next_cursor?: string }> {
-  const { rows, next } = await readPage<Row>(deps, page, {
+  const { rows, next } = await readPage<Webhook>(deps, page, {
     list: 'webhooks',
     owner: organizationId,
     sql: `SELECT ${columns} FROM webhooks WHERE ${inScope}`,
     values: [organizationId, projectIds],
     key: { id: 'uuid' },
   })
-  return { webhooks: rows.map(webhookOf), ...next }
+  return { webhooks: rows, ...next }
 }
 
 /** Creates a webhook with its own secret. Throws 409 beyond the limit. */
@@ -86,7 +87,8 @@ export async function createWebhook(
       `The limit of ${webhooksMax} webhooks is reached. Delete one first.`,
     )
   const [webhookId, secret] = [uuidV7(), newWebhookSecret()]
-  const { rows } = await client.query<Row>(
+  const [webhook] = await readRecords<Webhook>(
+    client,
     `INSERT INTO webhooks (webhook_id, organization_id, project_id, url, event_types, description, is_enabled, sealed_secret)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${columns}`,
     [
@@ -100,7 +102,7 @@ export async function createWebhook(
       secretBox.seal(secret, secretPurpose(webhookId)),
     ],
   )
-  return { webhook: webhookOf(rows[0]!), secret }
+  return { webhook: webhook!, secret }
 }
 
 /**
@@ -114,7 +116,8 @@ export async function changeWebhook(
 ): Promise<Webhook> {
   requireVersion('webhook', webhook, version)
   const { id, url, event_types, description, enabled } = { ...webhook, ...change }
-  const { rows } = await client.query<Row>(
+  const [changed] = await readRecords<Webhook>(
+    client,
     `UPDATE webhooks SET url = $2, event_types = $3, description = $4, is_enabled = $5,
        disabled_reason = CASE WHEN $5 THEN NULL ELSE disabled_reason END,
        disabled_at = CASE WHEN $5 THEN NULL ELSE disabled_at END,
@@ -124,7 +127,7 @@ export async function changeWebhook(
     [id, url, event_types, description, enabled],
   )
   await wakeQueue(client, outboxQueue)
-  return webhookOf(rows[0]!)
+  return changed!
 }
 
 /** Gives a webhook a new secret; the previous one stays valid for a day, earlier ones become invalid. */
@@ -134,25 +137,12 @@ export async function rotateSecret(
   { id }: Webhook,
 ): Promise<{ webhook: Webhook; secret: string }> {
   const secret = newWebhookSecret()
-  const { rows } = await client.query<Row>(
+  const [webhook] = await readRecords<Webhook>(
+    client,
     `UPDATE webhooks SET former_sealed_secret = sealed_secret, sealed_secret = $2,
        former_secret_until = now() + $3 * interval '1 hour', version = version + 1, updated_at = now()
      WHERE webhook_id = $1 RETURNING ${columns}`,
     [id, secretBox.seal(secret, secretPurpose(id)), rotationHours],
   )
-  return { webhook: webhookOf(rows[0]!), secret }
+  return { webhook: webhook!, secret }
 }
-
-type Row = WithDates<
-  Webhook,
-  'disabled_at' | 'failing_since' | 'former_secret_until' | 'created_at' | 'updated_at'
->
-
-const webhookOf = (row: Row): Webhook => ({
-  ...row,
-  disabled_at: timestampOf(row.disabled_at),
-  failing_since: timestampOf(row.failing_since),
-  former_secret_until: timestampOf(row.former_secret_until),
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
-})

@@ -8,6 +8,7 @@ import {
   Timestamp,
   Version,
 } from '../../api/http/commonSchemas.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { ChatUrl, MemberIds } from './alertChannels.ts'
 import { Condition, ConditionInput } from './condition.ts'
@@ -56,27 +57,18 @@ export const Alert = Type.Object(
 )
 export type Alert = Static<typeof Alert>
 
-interface AlertRow
-  extends Omit<Alert, 'changed_at' | 'last_checked_at' | 'created_at' | 'updated_at'> {
-  changed_at: Date | null
-  last_checked_at: Date | null
-  created_at: Date
-  updated_at: Date
-}
-
 const selectAlerts = `
   SELECT alert_id, alerts.project_id, alerts.name, condition, active, member_ids, chat_url IS NOT NULL AS has_chat_url,
     is_raised, changed_at, last_value, last_checked_at, alerts.version, alerts.created_at, alerts.updated_at
   FROM alerts JOIN projects USING (project_id)`
 
 /** Reads the alerts of a project, oldest first. */
-export async function listAlerts(client: Queryable, projectId: string): Promise<Alert[]> {
-  const { rows } = await client.query<AlertRow>(
+export const listAlerts = (client: Queryable, projectId: string): Promise<Alert[]> =>
+  readRecords<Alert>(
+    client,
     `${selectAlerts} WHERE alerts.project_id = $1 ORDER BY alerts.created_at, alert_id`,
     [projectId],
   )
-  return rows.map(toAlert)
-}
 
 export async function readAlert(
   client: Queryable,
@@ -84,17 +76,10 @@ export async function readAlert(
   alertId: string,
   lock = false,
 ): Promise<Alert | undefined> {
-  const { rows } = await client.query<AlertRow>(
+  const [alert] = await readRecords<Alert>(
+    client,
     `${selectAlerts} WHERE organization_id = $1 AND alert_id = $2 ${lock ? 'FOR UPDATE OF alerts' : ''}`,
     [organizationId, alertId],
   )
-  return rows[0] && toAlert(rows[0])
+  return alert
 }
-
-const toAlert = (row: AlertRow): Alert => ({
-  ...row,
-  changed_at: row.changed_at?.toISOString() ?? null,
-  last_checked_at: row.last_checked_at?.toISOString() ?? null,
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
-})

@@ -2,6 +2,7 @@ import { audit } from '../../api/access/audit.ts'
 import { callerId, type Principal } from '../../api/access/principal.ts'
 import { conflict } from '../../api/http/errors.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { SavedContent, SavedKind } from './savedKinds.ts'
 
@@ -14,23 +15,22 @@ export interface SavedItem {
   content: SavedContent
   created_by: string | null
   version: number
-  created_at: Date
-  updated_at: Date
+  created_at: string
+  updated_at: string
 }
 
 const columns = `item_id, project_id, content, created_by, version, created_at, updated_at`
 
-export async function listSavedItems(
+export const listSavedItems = (
   client: Queryable,
   projectId: string,
   { kind }: SavedKind,
-): Promise<SavedItem[]> {
-  const { rows } = await client.query<SavedItem>(
+): Promise<SavedItem[]> =>
+  readRecords<SavedItem>(
+    client,
     `SELECT ${columns} FROM saved_items WHERE project_id = $1 AND kind = $2 ORDER BY created_at, item_id`,
     [projectId, kind],
   )
-  return rows
-}
 
 export async function readSavedItem(
   client: Queryable,
@@ -39,12 +39,13 @@ export async function readSavedItem(
   itemId: string,
   lock = false,
 ): Promise<SavedItem | undefined> {
-  const { rows } = await client.query<SavedItem>(
+  const [item] = await readRecords<SavedItem>(
+    client,
     `SELECT ${columns} FROM saved_items WHERE item_id = $1 AND kind = $2
        AND project_id IN (SELECT project_id FROM projects WHERE organization_id = $3) ${lock ? 'FOR UPDATE' : ''}`,
     [itemId, kind, organizationId],
   )
-  return rows[0]
+  return item
 }
 
 /** Creates an item; call it in a transaction. Throws 409 if the project has the maximum number. */
@@ -62,15 +63,15 @@ export async function createSavedItem(
       'count_limit_reached',
       `The project has ${savedItemsMax} ${kind.plural}. Delete one first.`,
     )
-  const { rows } = await client.query<SavedItem>(
+  const [item] = await readRecords<SavedItem>(
+    client,
     `INSERT INTO saved_items (project_id, kind, content, created_by) VALUES ($1, $2, $3, coalesce(
        (SELECT name FROM api_keys WHERE key_id = $4), (SELECT email FROM members WHERE member_id = $4)))
      RETURNING ${columns}`,
     [projectId, kind.kind, JSON.stringify(content), callerId(principal)],
   )
-  const item = rows[0]!
-  await auditItem(client, principal, kind, 'create', item, content)
-  return item
+  await auditItem(client, principal, kind, 'create', item!, content)
+  return item!
 }
 
 /** Changes fields of an item, in a transaction. */
@@ -82,14 +83,14 @@ export async function changeSavedItem(
   fields: SavedContent,
 ): Promise<SavedItem> {
   const content = { ...before.content, ...fields }
-  const { rows } = await client.query<SavedItem>(
+  const [item] = await readRecords<SavedItem>(
+    client,
     `UPDATE saved_items SET content = $2, version = version + 1, updated_at = now()
      WHERE item_id = $1 RETURNING ${columns}`,
     [before.item_id, JSON.stringify(content)],
   )
-  const item = rows[0]!
-  await auditItem(client, principal, kind, 'update', item, changesOf(before.content, content))
-  return item
+  await auditItem(client, principal, kind, 'update', item!, changesOf(before.content, content))
+  return item!
 }
 
 /** Deletes an item, in a transaction. */

@@ -73,12 +73,10 @@ const routesOf =
     const { idName, Item, ById, New, Change } = schemasOf(kind)
     const path = `/api/v1/analytics/${plural}`
     const write = { ...mayRead, keyRole: 'write' } as const
-    const publicItem = ({ item_id, content, created_at, updated_at, ...item }: SavedItem) => ({
+    const publicItem = ({ item_id, content, ...item }: SavedItem) => ({
       ...content,
       ...item,
       [idName]: item_id,
-      created_at: created_at.toISOString(),
-      updated_at: updated_at.toISOString(),
     })
 
     const objects: ObjectKind<SavedItem> = {

@@ -6,6 +6,7 @@ import { callerId, type Principal } from '../../api/access/principal.ts'
 import { shareSecretPrefix } from '../../api/access/shareLinks.ts'
 import { conflict, invalidParameter, unauthorized } from '../../api/http/errors.ts'
 import { NoSecretKeyError, type SecretBox } from '../../platform/outbound/secretBox.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 /** Most share links of a project, expired ones included. */
@@ -20,10 +21,10 @@ export interface Share {
   /** Null, like the name: all pixels of the project. */
   pixel_id: string | null
   pixel_name: string | null
-  created_at: Date
+  created_at: string
   created_by: string | null
-  expires_at: Date
-  last_used_at: Date | null
+  expires_at: string
+  last_used_at: string | null
   /** Filters that all its figures meet, and the name of the segment that they come from; null: none. */
   filter: string | null
   segment_name: string | null
@@ -40,24 +41,24 @@ const selectShares = `
   FROM share_links JOIN projects USING (project_id) LEFT JOIN pixels ON pixels.pixel_id = share_links.pixel_id`
 
 /** Reads the share links of a project, newest first. */
-export async function listShares(client: Queryable, projectId: string): Promise<Share[]> {
-  const { rows } = await client.query<Share>(
+export const listShares = (client: Queryable, projectId: string): Promise<Share[]> =>
+  readRecords<Share>(
+    client,
     `${selectShares} WHERE share_links.project_id = $1 ORDER BY share_links.created_at DESC, share_id`,
     [projectId],
   )
-  return rows
-}
 
 export async function readShare(
   client: Queryable,
   organizationId: string,
   shareId: string,
 ): Promise<Share | undefined> {
-  const { rows } = await client.query<Share>(
+  const [share] = await readRecords<Share>(
+    client,
     `${selectShares} WHERE organization_id = $1 AND share_id = $2`,
     [organizationId, shareId],
   )
-  return rows[0]
+  return share
 }
 
 interface NewShare {

@@ -229,14 +229,11 @@ function readExpiry(given: string, nowMs: number): Date {
 }
 
 const publicShare = (
-  { created_at, expires_at, last_used_at, sealed_secret: _, ...share }: Share,
+  { sealed_secret: _, ...share }: Share,
   url: string | null,
 ): Static<typeof ShareLink> => ({
   ...share,
   url,
-  created_at: created_at.toISOString(),
-  expires_at: expires_at.toISOString(),
-  last_used_at: last_used_at?.toISOString() ?? null,
 })
 
 /** A share link as its viewers see it. */

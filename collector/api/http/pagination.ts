@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { recordOf } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Cursors } from './cursors.ts'
 
@@ -40,8 +41,8 @@ export interface ListPage {
 }
 
 /**
- * Reads one page of a list by keyset, so that new rows do not shift later pages. Throws 400 for an invalid
- * cursor.
+ * Reads one page of a list by keyset, so that new rows do not shift later pages. The times of its rows are texts. Throws
+ * 400 for an invalid cursor.
  */
 export async function readPage<Row>(
   { postgres, cursors }: { postgres: Queryable; cursors: Cursors },
@@ -64,5 +65,5 @@ export async function readPage<Row>(
   const page = rows.slice(0, limit)
   const next =
     rows.length > limit ? { next_cursor: listCursors.write(owner, page.at(-1)!.page_place) } : {}
-  return { rows: page.map(({ page_place: _, ...row }) => row as Row), next }
+  return { rows: page.map(({ page_place: _, ...row }) => recordOf<Row>(row)), next }
 }

@@ -5,6 +5,7 @@ import { type Allowance, freeNumber } from '../../billing/allowance.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { emit } from '../../platform/outbox/outbox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { ImportFile } from './file/importFile.ts'
 import type { FilePosition } from './file/readChunk.ts'
@@ -284,7 +285,7 @@ export async function readNotCompleted(
   return rows.map(({ import_id }) => import_id)
 }
 
-const columns = `import_id, list_id, status, bytes_done::float8 AS bytes_done, (file ->> 'bytes')::float8 AS bytes,
+const columns = `import_id AS id, list_id, status, bytes_done::float8 AS bytes_done, (file ->> 'bytes')::float8 AS bytes,
   ${counters}, error, created_at, completed_at`
 
 /** Selects the imports of a list ($1). */
@@ -297,38 +298,22 @@ export async function readImport(
   importId: string,
 ): Promise<Static<typeof ListImport>> {
   if (!isUuid(importId)) throw notFound.listImport()
-  const { rows } = await client.query<ImportRow>(`${selectImports} AND import_id = $2`, [
+  const [row] = await readRecords<ImportRow>(client, `${selectImports} AND import_id = $2`, [
     listId,
     importId,
   ])
-  if (!rows[0]) throw notFound.listImport()
-  return importOf(rows[0])
+  if (!row) throw notFound.listImport()
+  return importOf(row)
 }
 
 export interface ImportRow
   extends Matches,
-    Omit<
-      Static<typeof ListImport>,
-      keyof Matches | 'id' | 'progress' | 'created_at' | 'completed_at'
-    > {
-  import_id: string
+    Omit<Static<typeof ListImport>, keyof Matches | 'progress'> {
   bytes_done: number
   bytes: number
-  created_at: Date
-  completed_at: Date | null
 }
 
-export const importOf = ({
-  import_id,
-  bytes_done,
-  bytes,
-  created_at,
-  completed_at,
-  ...row
-}: ImportRow): Static<typeof ListImport> => ({
-  id: import_id,
+export const importOf = ({ bytes_done, bytes, ...row }: ImportRow): Static<typeof ListImport> => ({
   ...withMatches(row),
   progress: row.status === 'completed' ? 1 : bytes === 0 ? 0 : Math.min(bytes_done / bytes, 0.999),
-  created_at: created_at.toISOString(),
-  completed_at: completed_at?.toISOString() ?? null,
 })

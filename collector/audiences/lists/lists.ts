@@ -7,6 +7,7 @@ import { readPage } from '../../api/http/pagination.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { type Lease, LeaseHeldError, withLease } from '../../platform/postgres/lease.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Kind } from './kinds.ts'
 import type { ListChange, List as ListSchema } from './listSchemas.ts'
@@ -23,7 +24,7 @@ export interface Choice {
   campaign_id?: string | undefined
 }
 
-const columns = `lists.list_id, lists.project_id, lists.name, lists.kind, lists.count::float8 AS count, lists.version,
+const columns = `lists.list_id AS id, lists.project_id, lists.name, lists.kind, lists.count::float8 AS count, lists.version,
   lists.created_at, lists.updated_at`
 
 /** SQL of a choice: the parameters $1 to $4. */
@@ -55,16 +56,15 @@ export async function readList(
   lock = false,
 ): Promise<List> {
   if (!isUuid(listId)) throw notFound.list()
-  const { rows } = await client
-    .query<Row>(
-      `SELECT ${columns} ${chosen} AND list_id = $5 ${lock ? 'FOR NO KEY UPDATE OF lists NOWAIT' : ''}`,
-      [...parametersOf({ scope }), listId],
-    )
-    .catch((error: { code?: string }) => {
-      throw error.code === lockNotAvailable ? beingChanged() : error
-    })
-  if (!rows[0]) throw notFound.list()
-  return listOf(rows[0])
+  const [list] = await readRecords<List>(
+    client,
+    `SELECT ${columns} ${chosen} AND list_id = $5 ${lock ? 'FOR NO KEY UPDATE OF lists NOWAIT' : ''}`,
+    [...parametersOf({ scope }), listId],
+  ).catch((error: { code?: string }) => {
+    throw error.code === lockNotAvailable ? beingChanged() : error
+  })
+  if (!list) throw notFound.list()
+  return list
 }
 
 const beingChanged = () =>
@@ -91,15 +91,15 @@ export async function readLists(
   choice: Choice,
   page: { limit?: number | undefined; cursor?: string | undefined },
 ): Promise<{ lists: List[]; next_cursor?: string }> {
-  const { rows, next } = await readPage<Row>(deps, page, {
+  const { rows, next } = await readPage<List>(deps, page, {
     list: 'lists',
     owner: choice.scope.organizationId,
     sql: `SELECT ${columns} ${chosen}`,
     values: parametersOf(choice),
-    key: { list_id: 'uuid' },
+    key: { id: 'uuid' },
     order: 'desc',
   })
-  return { lists: rows.map(listOf), ...next }
+  return { lists: rows, ...next }
 }
 
 /** Creates a list without members. */
@@ -112,11 +112,12 @@ export async function createList(
     kind,
   }: { listId: string; projectId: string; name: string; kind: Kind },
 ): Promise<List> {
-  const { rows } = await client.query<Row>(
+  const [list] = await readRecords<List>(
+    client,
     `INSERT INTO lists (list_id, project_id, name, kind) VALUES ($1, $2, $3, $4) RETURNING ${columns}`,
     [listId, projectId, name, kind],
   )
-  return listOf(rows[0]!)
+  return list!
 }
 
 /** Changes the given fields. Throws 409 with the current list if `version` is not the newest. */
@@ -126,11 +127,12 @@ export async function changeList(
   { version, name = list.name }: Static<typeof ListChange>,
 ): Promise<List> {
   requireVersion('list', list, version)
-  const { rows } = await client.query<Row>(
+  const [changed] = await readRecords<List>(
+    client,
     `UPDATE lists SET name = $2, version = version + 1, updated_at = now() WHERE list_id = $1 RETURNING ${columns}`,
     [list.id, name],
   )
-  return listOf(rows[0]!)
+  return changed!
 }
 
 /**
@@ -173,16 +175,3 @@ export async function noteRemoved(
     [listId, removed],
   )
 }
-
-interface Row extends Omit<List, 'id' | 'created_at' | 'updated_at'> {
-  list_id: string
-  created_at: Date
-  updated_at: Date
-}
-
-const listOf = ({ list_id, created_at, updated_at, ...row }: Row): List => ({
-  id: list_id,
-  ...row,
-  created_at: created_at.toISOString(),
-  updated_at: updated_at.toISOString(),
-})

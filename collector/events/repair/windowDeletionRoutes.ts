@@ -9,6 +9,7 @@ import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { access } from '../../identity/privacy/privacyAccess.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { ReadDeps } from '../query/readDeps.ts'
@@ -201,21 +202,12 @@ function readDeletion(
   }
 }
 
-type Row = Omit<Static<typeof EventDeletion>, 'status' | 'requested_at' | 'finished_at'> & {
-  requested_at: Date
-  finished_at: Date | null
-}
-
 async function readDeletions(client: Queryable, condition: string, value: string) {
-  const { rows } = await client.query<Row>(
+  return readRecords<Static<typeof EventDeletion>>(
+    client,
     `SELECT deletion_id, project_id, pixel_id, start_ms::float8 AS start_ms, end_ms::float8 AS end_ms, filter,
-       events::float8 AS events, requested_at, finished_at FROM event_window_deletions WHERE ${condition}`,
+       events::float8 AS events,
+       CASE WHEN finished_at IS NULL THEN 'pending' ELSE 'complete' END AS status, requested_at, finished_at FROM event_window_deletions WHERE ${condition}`,
     [value],
   )
-  return rows.map(({ requested_at, finished_at, ...row }) => ({
-    ...row,
-    status: finished_at ? ('complete' as const) : ('pending' as const),
-    requested_at: requested_at.toISOString(),
-    finished_at: finished_at?.toISOString() ?? null,
-  }))
 }

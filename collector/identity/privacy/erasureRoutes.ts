@@ -3,43 +3,16 @@ import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
-import { Choice, Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
+import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import {
-  arrivingMs,
-  type Erasure,
-  readErasure,
-  requestErasure,
-  selectErasures,
-} from './erasures.ts'
+import { Erasure, readErasure, requestErasure, selectErasures } from './erasures.ts'
 import { addOptOut } from './optOuts.ts'
 import { access } from './privacyAccess.ts'
 import type { PrivacyDeps } from './privacyDeps.ts'
 import { oneOf, SubjectParameters, tags } from './privacySchemas.ts'
 import { readSubject } from './subject.ts'
-
-const PublicErasure = Type.Object(
-  {
-    erasure_id: Id,
-    status: Type.Union([Type.Literal('pending'), Type.Literal('complete')]),
-    step: Choice(['deleting', 'waiting', 'complete'], {
-      description:
-        '`deleting`: the service deletes stored data. `waiting`: no data is stored any more, but data that was received ' +
-        'before the request may still arrive and is also deleted. `complete`: finished.',
-    }),
-    requested_at: Timestamp,
-    emptied_at: Nullable(Timestamp, { description: 'Time when no data was stored any more.' }),
-    complete_from: {
-      ...Timestamp,
-      description:
-        'Earliest time of completion. It is later if a collector still has earlier data.',
-    },
-    completed_at: Nullable(Timestamp),
-  },
-  { title: 'Erasure' },
-)
 
 export const erasureRoutes =
   (deps: PrivacyDeps): FastifyPluginAsyncTypebox =>
@@ -61,7 +34,7 @@ export const erasureRoutes =
             ...SubjectParameters,
             opt_out: Type.Optional(Type.Boolean({ default: true })),
           }),
-          response: { 202: Type.Object({ erasure: PublicErasure }) },
+          response: { 202: Type.Object({ erasure: Erasure }) },
         },
       },
       async ({ principal, body: { opt_out = true, ...given } }, reply) => {
@@ -79,7 +52,7 @@ export const erasureRoutes =
           await audit(client, principal, 'erasure.create', object, { opt_out })
           return requested
         })
-        return reply.code(202).send({ erasure: publicErasure(erasure) })
+        return reply.code(202).send({ erasure })
       },
     )
 
@@ -94,20 +67,20 @@ export const erasureRoutes =
           summary: 'List erasure requests',
           querystring: strictObject(pageQuery),
           response: {
-            200: Type.Object({ erasures: Type.Array(PublicErasure), next_cursor: NextCursor }),
+            200: Type.Object({ erasures: Type.Array(Erasure), next_cursor: NextCursor }),
           },
         },
       },
       async ({ principal, query }) => {
         requireOrganizationAdmin(principal)
-        const { rows, next } = await readPage<Erasure>(deps, query, {
+        const { rows, next } = await readPage<Static<typeof Erasure>>(deps, query, {
           list: 'erasures',
           owner: principal.organizationId,
           sql: selectErasures,
           values: [principal.organizationId],
           key: { created_at: 'timestamptz', erasure_id: 'uuid' },
         })
-        return { erasures: rows.map(publicErasure), ...next }
+        return { erasures: rows, ...next }
       },
     )
 
@@ -121,29 +94,14 @@ export const erasureRoutes =
           description: 'Returns the status of an erasure request.',
           summary: 'Get an erasure request',
           params: strictObject({ erasure_id: Id }),
-          response: { 200: Type.Object({ erasure: PublicErasure }) },
+          response: { 200: Type.Object({ erasure: Erasure }) },
         },
       },
       async ({ principal, params }) => {
         requireOrganizationAdmin(principal)
         const erasure = await readErasure(postgres, params.erasure_id, principal.organizationId)
         if (!erasure) throw notFound.erasure()
-        return { erasure: publicErasure(erasure) }
+        return { erasure }
       },
     )
   }
-
-const publicErasure = ({
-  erasure_id,
-  requested_at,
-  emptied_at,
-  finished_at,
-}: Erasure): Static<typeof PublicErasure> => ({
-  erasure_id,
-  status: finished_at ? 'complete' : 'pending',
-  step: finished_at ? 'complete' : emptied_at ? 'waiting' : 'deleting',
-  requested_at: requested_at.toISOString(),
-  emptied_at: emptied_at?.toISOString() ?? null,
-  complete_from: new Date(requested_at.getTime() + arrivingMs).toISOString(),
-  completed_at: finished_at?.toISOString() ?? null,
-})

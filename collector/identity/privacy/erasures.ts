@@ -1,3 +1,5 @@
+import { type Static, Type } from 'typebox'
+import { Choice, Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
 import { dropDeadLetters } from '../../ingest/shipper/deadLetters.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
@@ -5,6 +7,7 @@ import { publishErasedUntil, readErasedUntil } from '../../platform/collectors.t
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { runEvery } from '../../platform/runEvery.ts'
 import { readProfileHems } from '../store/people.ts'
@@ -22,16 +25,34 @@ import { eraseSignals } from './eraseSignals.ts'
 import { cookiesOfPerson, graph, hiddenPeopleChanged, privacyRequests } from './optOuts.ts'
 import type { Subject } from './subject.ts'
 
-export interface Erasure {
-  erasure_id: string
-  requested_at: Date
-  /** When no stored data was left; null before. */
-  emptied_at: Date | null
-  /** Null while data may remain. */
-  finished_at: Date | null
-}
+export const Erasure = Type.Object(
+  {
+    erasure_id: Id,
+    status: Type.Union([Type.Literal('pending'), Type.Literal('complete')]),
+    step: Choice(['deleting', 'waiting', 'complete'], {
+      description:
+        '`deleting`: the service deletes stored data. `waiting`: no data is stored any more, but data that was received ' +
+        'before the request may still arrive and is also deleted. `complete`: finished.',
+    }),
+    requested_at: Timestamp,
+    emptied_at: Nullable(Timestamp, { description: 'Time when no data was stored any more.' }),
+    complete_from: {
+      ...Timestamp,
+      description:
+        'Earliest time of completion. It is later if a collector still has earlier data.',
+    },
+    completed_at: Nullable(Timestamp),
+  },
+  { title: 'Erasure' },
+)
+type Erasure = Static<typeof Erasure>
 
-const columns = 'erasure_id, requested_at, emptied_at, finished_at'
+/** How long rows that another machine accepted earlier may be in transit; an erasure takes at least this long. */
+export const arrivingMs = 10 * 60_000
+
+const columns = `erasure_id, CASE WHEN finished_at IS NULL THEN 'pending' ELSE 'complete' END AS status,
+  CASE WHEN finished_at IS NOT NULL THEN 'complete' WHEN emptied_at IS NOT NULL THEN 'waiting' ELSE 'deleting' END AS step,
+  requested_at, emptied_at, requested_at + interval '${arrivingMs} ms' AS complete_from, finished_at AS completed_at`
 
 /** Selects an organization's erasures ($1) for a page. */
 export const selectErasures = `SELECT ${columns}, requested_at AS created_at FROM erasures
@@ -46,13 +67,14 @@ export async function requestErasure(
   organizationId: string | null,
   { hem, cookieId }: Subject,
 ): Promise<Erasure> {
-  const { rows } = await client.query<Erasure>(
+  const [erasure] = await readRecords<Erasure>(
+    client,
     `INSERT INTO erasures (organization_id, hem, cookie_ids) VALUES ($1, $2, $3) RETURNING ${columns}`,
     [organizationId, hem, cookieId ? [cookieId] : []],
   )
   await wakeQueue(client, privacyRequests)
   await wakeQueue(client, hiddenPeopleChanged)
-  return rows[0]!
+  return erasure!
 }
 
 export async function readErasure(
@@ -60,11 +82,12 @@ export async function readErasure(
   erasureId: string,
   organizationId: string | null = null,
 ): Promise<Erasure | undefined> {
-  const { rows } = await client.query<Erasure>(
+  const [erasure] = await readRecords<Erasure>(
+    client,
     `SELECT ${columns} FROM erasures WHERE erasure_id = $1 AND ($2::uuid IS NULL OR organization_id = $2)`,
     [erasureId, organizationId],
   )
-  return rows[0]
+  return erasure
 }
 
 export interface ErasureDeps {
@@ -80,11 +103,6 @@ interface Unfinished {
   cookie_ids: string[]
   requested_at: Date
 }
-
-/**
- * How long rows that another machine accepted earlier may be in transit; an erasure takes at least this long.
- */
-export const arrivingMs = 10 * 60_000
 /** How many erasures run at a time. */
 const erasuresMax = 1_000
 

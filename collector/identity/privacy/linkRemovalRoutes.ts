@@ -60,7 +60,7 @@ export const linkRemovalRoutes =
           values: [principal.organizationId],
           key: { requested_at: 'timestamptz', removal_id: 'uuid' },
         })
-        return { link_removals: rows.map(publicRemoval), ...next }
+        return { link_removals: rows, ...next }
       },
     )
 
@@ -97,14 +97,7 @@ export const linkRemovalRoutes =
           await audit(client, principal, 'link_removal.create', object)
           return requested
         })
-        return reply.code(202).send({ link_removal: publicRemoval(removal) })
+        return reply.code(202).send({ link_removal: removal })
       },
     )
   }
-
-const publicRemoval = ({ removal_id, requested_at, finished_at }: LinkRemoval) => ({
-  removal_id,
-  status: finished_at ? ('complete' as const) : ('pending' as const),
-  requested_at: requested_at.toISOString(),
-  completed_at: finished_at?.toISOString() ?? null,
-})

@@ -3,6 +3,7 @@ import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
 import { readErasedUntil } from '../../platform/collectors.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { reloadIdentity } from '../store/refresh.ts'
@@ -11,12 +12,14 @@ import { privacyRequests } from './optOuts.ts'
 
 export interface LinkRemoval {
   removal_id: string
-  requested_at: Date
+  status: 'pending' | 'complete'
+  requested_at: string
   /** Null while earlier observations may still arrive. */
-  finished_at: Date | null
+  completed_at: string | null
 }
 
-const columns = 'removal_id, requested_at, finished_at'
+const columns = `removal_id, CASE WHEN finished_at IS NULL THEN 'pending' ELSE 'complete' END AS status, requested_at,
+  finished_at AS completed_at`
 
 /** Selects an organization's removals ($1) for a page. */
 export const selectLinkRemovals = `SELECT ${columns} FROM link_removals WHERE organization_id = $1`
@@ -30,13 +33,14 @@ export async function requestLinkRemoval(
   organizationId: string,
   { cookieId, hem }: { cookieId: string; hem: string },
 ): Promise<LinkRemoval> {
-  const { rows } = await client.query<LinkRemoval>(
+  const [removal] = await readRecords<LinkRemoval>(
+    client,
     `INSERT INTO link_removals (removal_id, organization_id, cookie_id, hem) VALUES ($1, $2, $3, $4)
      RETURNING ${columns}`,
     [uuidV7(), organizationId, cookieId, hem],
   )
   await wakeQueue(client, privacyRequests)
-  return rows[0]!
+  return removal!
 }
 
 interface Waiting {

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
@@ -53,7 +53,7 @@ export const optOutRoutes =
           values: [principal.organizationId],
           key: { created_at: 'timestamptz', opt_out_id: 'uuid' },
         })
-        return { opt_outs: rows.map(publicOptOut), ...next }
+        return { opt_outs: rows, ...next }
       },
     )
 
@@ -81,7 +81,7 @@ export const optOutRoutes =
           })
           return added
         })
-        return reply.code(201).send({ opt_out: publicOptOut(optOut) })
+        return reply.code(201).send({ opt_out: optOut })
       },
     )
 
@@ -110,15 +110,3 @@ export const optOutRoutes =
       },
     )
   }
-
-const publicOptOut = ({
-  opt_out_id,
-  hem,
-  cookie_id,
-  created_at,
-}: OptOut): Static<typeof PublicOptOut> => ({
-  opt_out_id,
-  hem,
-  cookie_id,
-  created_at: created_at.toISOString(),
-})

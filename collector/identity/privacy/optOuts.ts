@@ -1,6 +1,7 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { readRecords } from '../../platform/postgres/records.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { reloadIdentity } from '../store/refresh.ts'
 import type { Subject } from './subject.ts'
@@ -9,7 +10,7 @@ export interface OptOut {
   opt_out_id: string
   hem: string | null
   cookie_id: string | null
-  created_at: Date
+  created_at: string
 }
 
 /** Selects an organization's opt-outs ($1) for a page. */
@@ -35,7 +36,8 @@ export async function addOptOut(
   organizationId: string | null,
   { hem, cookieId }: Subject,
 ): Promise<OptOut> {
-  const { rows } = await client.query<OptOut>(
+  const [optOut] = await readRecords<OptOut>(
+    client,
     `INSERT INTO opt_outs (organization_id, hem, cookie_id) VALUES ($1, $2, $3)
      ON CONFLICT (organization_id, hem, cookie_id)
        DO UPDATE SET removed_at = NULL, via_hem = NULL,
@@ -45,7 +47,7 @@ export async function addOptOut(
     [organizationId, hem, cookieId],
   )
   await wakeQueue(client, privacyRequests)
-  return rows[0]!
+  return optOut!
 }
 
 export async function removeOptOut(

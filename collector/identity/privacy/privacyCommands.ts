@@ -76,8 +76,8 @@ export const privacyCommands: Record<
 async function showStatus(postgres: Postgres, erasureId: string): Promise<void> {
   const erasure = isUuid(erasureId) ? await readErasure(postgres, erasureId) : undefined
   if (!erasure) throw new StartError(`there is no erasure ${erasureId}`)
-  const { finished_at } = erasure
-  console.log(finished_at ? `complete since ${finished_at.toISOString()}` : 'not complete yet')
+  const { completed_at } = erasure
+  console.log(completed_at ? `complete since ${completed_at}` : 'not complete yet')
 }
 
 async function readOrganization(postgres: Postgres, where: string): Promise<string | null> {

@@ -51,7 +51,7 @@ test('an event that was still in another machine’s spool when its person was e
   await registerCollector(postgres, collectorId)
   await publishErasedUntil(postgres, collectorId, Date.now() - 60 * 60_000)
   const carryOut = () => carryOutErasures({ postgres, clickhouse })
-  const isFinished = async () => (await readErasure(postgres, erasure_id))!.finished_at !== null
+  const isFinished = async () => (await readErasure(postgres, erasure_id))!.completed_at !== null
 
   await store(
     `INSERT INTO identity_links (organization_id, cookie_id, hem, observed_at)

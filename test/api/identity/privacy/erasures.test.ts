@@ -180,7 +180,7 @@ describe('erasing a person', () => {
       'its end',
       async () => {
         await runAgain()
-        return (await readErasure(it.postgres, erasure_id))?.finished_at
+        return (await readErasure(it.postgres, erasure_id))?.completed_at
       },
       30_000,
     )
