@@ -13,13 +13,13 @@ import type { Bots, Selection } from '../events/query/filter/selection.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../events/query/scopeQuery.ts'
 import { sessionFieldNamed, sessionFieldNames } from '../events/query/sessionFields.ts'
 import {
-  dayMs,
   daysEarlier,
   Milliseconds,
   readWindowOfDays,
   type Window,
   windowQuery,
 } from '../events/query/window/window.ts'
+import { dayMs } from '../platform/days.ts'
 import { type TimeZone, timeZone, timeZoneFault } from '../platform/timeZone.ts'
 
 const daysDefault = 30

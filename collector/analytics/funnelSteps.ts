@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { EventFilterText, type Filter } from '../events/query/filter/filter.ts'
-import { dayMs } from '../events/query/window/window.ts'
+import { dayMs } from '../platform/days.ts'
 import { readEventFilters } from './figuresRequest.ts'
 
 const stepsMax = 10

@@ -1,5 +1,6 @@
 import type { Bind } from '../events/query/bind.ts'
-import { dayMs, hourMs, type Window } from '../events/query/window/window.ts'
+import type { Window } from '../events/query/window/window.ts'
+import { dayMs, hourMs } from '../platform/days.ts'
 import type { TimeZone } from '../platform/timeZone.ts'
 
 /** The length of the intervals of cohorts, and of each point of a series. All begin in local time, weeks on Mondays. */

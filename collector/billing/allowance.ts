@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../api/http/errors.ts'
-import { canonicalJson } from '../platform/canonicalJson.ts'
+import { dateAt } from '../platform/days.ts'
+import { canonicalJson } from '../platform/json.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { endOf } from './refusals.ts'
@@ -70,7 +71,7 @@ export function createAllowance({
     const { rows } = await client.query<{ outcome: Outcome; most: string }>({
       name: 'take_free_answer',
       text: 'SELECT outcome, most FROM take_free_answer($1, $2, $3, $4)',
-      values: [organizationId, dayOf(nowMs), question, perDay],
+      values: [organizationId, dateAt(nowMs), question, perDay],
     })
     return rows[0]!
   }
@@ -105,7 +106,7 @@ export function createAllowance({
       const { rows } = await postgres.query<{ per_day: number; taken: number }>(
         `SELECT coalesce((SELECT free_answers_per_day FROM billing_accounts WHERE organization_id = $1), $3)::float8 AS per_day,
            (SELECT count(*) FROM free_answers WHERE organization_id = $1 AND day = $2)::float8 AS taken`,
-        [organizationId, dayOf(nowMs), perDay],
+        [organizationId, dateAt(nowMs), perDay],
       )
       const { per_day, taken } = rows[0]!
       const resets_at = endOf('day', nowMs).toISOString()
@@ -131,16 +132,14 @@ async function giveBack(postgres: Postgres, { organizationId, question, nowMs }:
   await postgres
     .query(
       `DELETE FROM free_answers WHERE organization_id = $1 AND day = $2 AND question = $3 AND NOT is_repeated`,
-      [organizationId, dayOf(nowMs), question],
+      [organizationId, dateAt(nowMs), question],
     )
     .catch(() => {})
 }
 
 export async function deletePastAnswers(postgres: Postgres, nowMs: number): Promise<void> {
-  await postgres.query('DELETE FROM free_answers WHERE day < $1', [dayOf(nowMs)])
+  await postgres.query('DELETE FROM free_answers WHERE day < $1', [dateAt(nowMs)])
 }
-
-const dayOf = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 10)
 
 const hashOf = (question: readonly unknown[]): Buffer =>
   createHash('sha256').update(canonicalJson(question)).digest()

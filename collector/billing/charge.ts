@@ -125,7 +125,7 @@ export function openCharge(
     repeats,
     async settle(records, answered = {}) {
       const { meter = chargedTo.meter } = answered
-      if (signal?.aborted) throw clientDisconnected()
+      if (signal?.aborted) throw new ClientDisconnected()
       if (records === 0) return 0
       const atMs = now()
       const ledgerCharge = chargeOf(
@@ -146,7 +146,7 @@ export function openCharge(
       settled = ledgerCharge
       if (!signal?.aborted) return charged
       await refund()
-      throw clientDisconnected()
+      throw new ClientDisconnected()
     },
     async *deliver(rows) {
       let handed = 0
@@ -167,8 +167,6 @@ export function openCharge(
     refund,
   }
 }
-
-const clientDisconnected = () => new ClientDisconnected('the client disconnected')
 
 /** The charge of a test key: nothing. */
 export const freeCharge: Charge = {

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { access } from '../api/access/recordAccess.ts'
 import { Id, Nullable, strictObject } from '../api/http/commonSchemas.ts'
+import { dateAt, dayMs } from '../platform/days.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { BillingDeps } from './billingDeps.ts'
 import { Currency, Micros, tags } from './billingSchemas.ts'
@@ -62,7 +63,6 @@ async function readBudget(
   return budgets.find(({ project_id }) => project_id === projectId)?.monthly_micros ?? null
 }
 
-const dayMs = 86_400_000
 /** Complete days before today that determine the average: a week, so that each day of the week counts once. */
 const daysLooked = 7
 /** Least part of a day that determines the average of a first day, so that a first minute is not taken for all. */
@@ -85,13 +85,13 @@ export function forecastOf(
   days: readonly { date: string; amount_micros: number }[],
   nowMs: number,
 ): Forecast {
-  const today = dayOf(nowMs)
+  const today = dateAt(nowMs)
   const month = today.slice(0, 7)
   const sumFrom = (first: string, last: string) =>
     days
       .filter(({ date }) => date >= first && date <= last)
       .reduce((sum, { amount_micros }) => sum + amount_micros, 0)
-  const yesterday = dayOf(nowMs - dayMs)
+  const yesterday = dateAt(nowMs - dayMs)
   const average = averageDay(days, nowMs)
   const before = sumFrom(`${month}-01`, yesterday)
   const soFar = sumFrom(today, today)
@@ -111,7 +111,7 @@ function averageDay(
   nowMs: number,
 ): number {
   const todayMs = nowMs - (nowMs % dayMs)
-  const [today, weekStart] = [dayOf(nowMs), dayOf(nowMs - daysLooked * dayMs)]
+  const [today, weekStart] = [dateAt(nowMs), dateAt(nowMs - daysLooked * dayMs)]
   const charged = days.filter(({ amount_micros }) => amount_micros > 0)
   const ofWeek = charged.filter(({ date }) => date >= weekStart && date < today)
   const sum = (some: typeof charged) =>
@@ -131,8 +131,8 @@ async function readForecast(
   { organizationId, projectId }: { organizationId: string | null; projectId: string | null },
   nowMs: number,
 ): Promise<Forecast> {
-  const today = dayOf(nowMs)
-  const [monthStart, weekStart] = [`${today.slice(0, 7)}-01`, dayOf(nowMs - daysLooked * dayMs)]
+  const today = dateAt(nowMs)
+  const [monthStart, weekStart] = [`${today.slice(0, 7)}-01`, dateAt(nowMs - daysLooked * dayMs)]
   const days = await readDailyUsage(postgres, {
     organizationId,
     projectId,
@@ -141,5 +141,3 @@ async function readForecast(
   })
   return forecastOf(days, nowMs)
 }
-
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)

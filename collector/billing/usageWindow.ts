@@ -4,6 +4,7 @@ import { projectFor } from '../api/access/policy.ts'
 import type { Principal } from '../api/access/principal.ts'
 import { Id, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
+import { dayMs } from '../platform/days.ts'
 import type { BillingDeps } from './billingDeps.ts'
 import type { UsageWindow } from './usageQuery.ts'
 
@@ -27,7 +28,6 @@ export const UsageParameters = strictObject({
 })
 
 const daysMax = 366
-const dayMs = 86_400_000
 
 /**
  * Returns the owner and days of the usage that a request may see, by default this month. Throws 400, 403 and

@@ -1,3 +1,5 @@
+import { dayMs } from './days.ts'
+
 /** Local times of a zone of the IANA database. Local milliseconds count from 1 January 1970, 00:00 local time. */
 export interface TimeZone {
   readonly name: string
@@ -10,7 +12,6 @@ export interface TimeZone {
 /** The message of errors about names that are no zones. */
 export const timeZoneFault = 'must be a time zone of the IANA database, such as Europe/Berlin'
 
-const dayMs = 86_400_000
 const nameLengthMax = 64
 
 const zones = new Map<string, TimeZone>()

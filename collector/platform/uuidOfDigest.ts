@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 
 /**
  * Converts the first 16 bytes of a digest to a UUID of version 8 (RFC 9562), which allows custom bits.
@@ -11,6 +11,10 @@ export function uuidOfDigest(digest: Buffer): string {
     .toString('hex', 0, 16)
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
+
+/** Derives a UUID that is always the same for this text. */
+export const uuidOfText = (text: string): string =>
+  uuidOfDigest(createHash('sha256').update(text).digest())
 
 /**
  * Converts a digest to the UUID of a visitor for one day. Its third group is 8000, which other UUIDs from digests do not

@@ -200,7 +200,6 @@ const readClickHouse = (clickhouse: ClickHouse): Promise<State<ClickHouseFound>>
     const [found] = await clickhouse.rows<ClickHouseFound>({
       sql: `SELECT version() AS version, toUInt32(uptime()) AS uptime_seconds, (SELECT count() FROM events) AS events,
               filesystemAvailable() AS disk_free_bytes, filesystemCapacity() AS disk_bytes`,
-      params: {},
     })
     return found!
   })

@@ -5,6 +5,7 @@ import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
 import { Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
+import { dayMs } from '../../platform/days.ts'
 import { access } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
 
@@ -72,8 +73,6 @@ export const projectActivityRoutes =
       },
     )
   }
-
-const dayMs = 86_400_000
 
 interface EventsRow {
   project_id: string

@@ -4,6 +4,7 @@ import { RowsDiffer, saveStream } from '../../audiences/files/saveStream.ts'
 import type { Billing } from '../../billing/billing.ts'
 import { chargeJob, digestId, type RefusalCode } from '../../billing/jobCharges.ts'
 import { clickhouseOf, type EventStores } from '../../events/query/eventStores.ts'
+import { dateAt } from '../../platform/days.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { type Destination, DestinationError } from '../integrations/destinations/destination.ts'
@@ -11,7 +12,7 @@ import { readIntegration } from '../integrations/integrations.ts'
 import type { OpenDeps } from '../integrations/integrationsDeps.ts'
 import { openDestination } from '../integrations/openDestination.ts'
 import { fileQuery, hourMs, hoursQuery, type Turn } from './hourQuery.ts'
-import { dayOf, fileName, storeManifest } from './manifest.ts'
+import { fileName, storeManifest } from './manifest.ts'
 
 export interface ArchiveDeps extends OpenDeps, EventStores {
   readonly billing: Billing
@@ -149,7 +150,7 @@ async function readDays(
     'SELECT hour FROM archive_files WHERE archive_id = $1 AND run_hour = $2 AND stored_at IS NOT NULL',
     [archive_id, new Date(next_ms)],
   )
-  return new Set(rows.map(({ hour }) => dayOf(hour.getTime())))
+  return new Set(rows.map(({ hour }) => dateAt(hour.getTime())))
 }
 
 const recordsOf = (files: readonly PlannedFile[]): number =>

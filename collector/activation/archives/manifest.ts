@@ -1,15 +1,15 @@
+import { dateAt } from '../../platform/days.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Destination } from '../integrations/destinations/destination.ts'
 import { archivedFields } from './hourQuery.ts'
 
 /** Returns the UTC day of a time, as in the names of files. */
-export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
 const directoryOf = (projectId: string, day: string): string => `project=${projectId}/day=${day}/`
 
 /** Returns the name of a file: `hour=09.parquet`, and for late events `hour=09-2.parquet`. */
 export const fileName = (projectId: string, hourStartMs: number, part: number): string =>
-  `${directoryOf(projectId, dayOf(hourStartMs))}${shortName(hourStartMs, part)}`
+  `${directoryOf(projectId, dateAt(hourStartMs))}${shortName(hourStartMs, part)}`
 
 const shortName = (hourStartMs: number, part: number): string =>
   `hour=${new Date(hourStartMs).toISOString().slice(11, 13)}${part === 1 ? '' : `-${part}`}.parquet`

@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { describeFault } from '../../api/http/faultWords.ts'
 import { errorsOf } from '../../api/http/validation.ts'
+import { dayMs } from '../../platform/days.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { Money } from './campaignSchemas.ts'
 
@@ -46,7 +47,6 @@ export interface DeliveryFault {
 }
 
 const validator = Compile(Delivery)
-const dayMs = 86_400_000
 const ageMsMax = 366 * dayMs
 const clockToleranceMs = 60_000
 

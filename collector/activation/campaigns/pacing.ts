@@ -1,11 +1,10 @@
 import type { Static } from 'typebox'
+import { dayMs } from '../../platform/days.ts'
 import type { BudgetStatus as BudgetStatusSchema, Pace } from './campaignSchemas.ts'
 import type { Campaign } from './campaigns.ts'
 import { toSixDecimals } from './performance.ts'
 
 export type BudgetStatus = Static<typeof BudgetStatusSchema>
-
-const dayMs = 86_400_000
 
 /** The tolerated deviation of spend from an even one, in both directions. */
 const tolerance = 0.1

@@ -67,7 +67,6 @@ const readOtherAddresses = ({ clickhouse }: SendDeps): Promise<Address[]> =>
   clickhouse.live.rows<Address>({
     sql: `SELECT DISTINCT organization_id, hem FROM opted_out_people
           WHERE (organization_id, hem) NOT IN (SELECT organization_id, hem FROM active_opt_outs)`,
-    params: {},
   })
 
 /** Reads the recipients to remove, at most one batch of each integration. */

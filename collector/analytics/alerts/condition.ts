@@ -3,12 +3,12 @@ import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { Choice, Name, strictObject } from '../../api/http/commonSchemas.ts'
 import { EventFilterText } from '../../events/query/filter/filter.ts'
 import { daysEarlier } from '../../events/query/window/window.ts'
+import { hourMs } from '../../platform/days.ts'
 import type { TimeZone } from '../../platform/timeZone.ts'
 import { type AnalyticsPlan, readEventFilters } from '../figuresRequest.ts'
 import type { Goal } from '../goals.ts'
 import { type Totals, totalsQuery } from '../totalsQuery.ts'
 
-const hourMs = 3_600_000
 const windowMs = { hour: hourMs, day: 24 * hourMs } as const
 /** The weeks whose same hours determine the usual value, and how many of them need events. */
 const [weeksBefore, weeksNeeded] = [4, 2]

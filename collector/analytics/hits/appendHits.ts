@@ -3,10 +3,11 @@
  * and, for each of their visitors, the newest hit before or among them. Only keys and numbers pass the windows; texts are
  * joined afterwards. Snowplow's dbt packages compute sessions in the same incremental way.
  */
+
 import { firstEventFields } from '../../events/query/sessionFields.ts'
 import { eventKey, isPageView } from '../../events/query/sessionOfHit.ts'
 import { campaign, referrer, restMs } from '../../events/query/sessionSplit.ts'
-import { dayMs } from '../../events/query/window/window.ts'
+import { dayMs } from '../../platform/days.ts'
 import { firstEventSteps } from './firstEvents.ts'
 
 /** The most events that one statement appends: 250,000 take 700 MB of memory. */

@@ -1,6 +1,7 @@
 /** Finds days whose hits differ from their events, after deletions, restored events or a run that was cut off. */
-import { dayMs, hourMs } from '../../events/query/window/window.ts'
+
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { dayMs, hourMs } from '../../platform/days.ts'
 import { type Arrived, rebuildDay } from './rebuildHits.ts'
 
 interface ProjectDays {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { restMs } from '../../events/query/sessionSplit.ts'
-import { hourMs } from '../../events/query/window/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { readCompleteUntil } from '../../platform/collectors.ts'
+import { hourMs } from '../../platform/days.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
 import { figuresCompleteUntil } from '../../platform/metrics.ts'
 import { type Lease, LeaseHeldError, withLease } from '../../platform/postgres/lease.ts'
@@ -130,7 +130,6 @@ export async function keepHits(
 async function hasLostHits(clickhouse: ClickHouse): Promise<boolean> {
   const [found] = await clickhouse.rows<{ hits: number; events: number }>({
     sql: `SELECT (SELECT count() FROM hits) AS hits, (SELECT count() FROM (SELECT 1 FROM events WHERE source = 'pixel' LIMIT 1)) AS events`,
-    params: {},
   })
   return found!.hits === 0 && found!.events > 0
 }

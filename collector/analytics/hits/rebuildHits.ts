@@ -1,7 +1,8 @@
 /** Builds hits again from events: of a day, or of some visitors. */
+
 import { restMs } from '../../events/query/sessionSplit.ts'
-import { dayMs } from '../../events/query/window/window.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
+import { dayMs } from '../../platform/days.ts'
 import { appendHitsSql, deleteHitsSql, eventsMax } from './appendHits.ts'
 
 /** Visitors of projects, and the time from which their hits are built again. */

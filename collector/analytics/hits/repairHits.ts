@@ -1,6 +1,7 @@
 /** Repairs the sessions of events that came late: behind a later event of their visitor, or long after they happened. */
-import { dayMs, hourMs } from '../../events/query/window/window.ts'
+
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { dayMs, hourMs } from '../../platform/days.ts'
 import { type Arrived, rebuildVisitors } from './rebuildHits.ts'
 
 /** Events that arrive within this time are appended at once. Older ones, such as imports, would read many more hits. */

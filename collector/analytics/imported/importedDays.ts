@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Principal } from '../../api/access/principal.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { Choice } from '../../api/http/commonSchemas.ts'
-import { dayMs } from '../../events/query/window/window.ts'
+import { dateOf, dayMs } from '../../platform/days.ts'
 import type { TimeZone } from '../../platform/timeZone.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { withoutPersons } from '../sharePolicy.ts'
@@ -102,8 +102,6 @@ export async function findImportedDays(
   )
   return endDay > firstDay ? { projectId, firstDay, endDay, source: any.source } : null
 }
-
-const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)
 
 /** Sums the imported days; empty if the window has none. */
 export async function readImportedTotals(

@@ -1,4 +1,5 @@
-import { dayMs, type Window } from '../../events/query/window/window.ts'
+import type { Window } from '../../events/query/window/window.ts'
+import { dayMs } from '../../platform/days.ts'
 import { type TimeZone, utc } from '../../platform/timeZone.ts'
 
 export const frequencies = ['weekly', 'monthly'] as const

@@ -146,9 +146,9 @@ function openQueryExecutor(
     lifetime = own,
   ): Promise<ResultStream> => {
     const { signal } = lifetime
-    if (signal.aborted) throw clientDisconnected()
+    if (signal.aborted) throw new ClientDisconnected()
     if (!(await limiter.enter(owner, signal))) {
-      if (signal.aborted) throw clientDisconnected()
+      if (signal.aborted) throw new ClientDisconnected()
       throw busy('This organization has too many requests in progress.', busyRetrySeconds)
     }
     const startedAt = performance.now()
@@ -166,7 +166,7 @@ function openQueryExecutor(
       signal.addEventListener('abort', () => answer.body.destroy(), { once: true })
       return answer
     } catch (error) {
-      throw signal.aborted ? clientDisconnected() : toApiError(error, by, limits)
+      throw signal.aborted ? new ClientDisconnected() : toApiError(error, by, limits)
     } finally {
       lifetime.secondsLeft -= (performance.now() - startedAt) / 1000
       limiter.leave(owner)
@@ -203,8 +203,6 @@ function openQueryExecutor(
   })
   return through(clickhouse)
 }
-
-const clientDisconnected = () => new ClientDisconnected('the client disconnected')
 
 const overLimit = new Set([
   158, // TOO_MANY_ROWS

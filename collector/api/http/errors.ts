@@ -259,7 +259,11 @@ export function queryTooHeavy(
 /** No response is possible, for example because the outcome of a charge is unknown. The connection closes. */
 export class NoAnswerPossible extends Error {}
 
-export class ClientDisconnected extends NoAnswerPossible {}
+export class ClientDisconnected extends NoAnswerPossible {
+  constructor(message = 'the client disconnected') {
+    super(message)
+  }
+}
 
 /** 406: the Accept header excludes every format of the response. */
 export const notAcceptable = (types: readonly string[]) =>

@@ -11,12 +11,13 @@
  * completeBuild stores the inputs with the build, for the next one. A build without inputs is made from
  * everything.
  */
+
 import { createHash } from 'node:crypto'
 import { hemNumber } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { personOf } from '../../identity/store/personSql.ts'
-import { canonicalJson } from '../../platform/canonicalJson.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { canonicalJson } from '../../platform/json.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Build } from '../builds.ts'
 import type { Parsed } from '../definition/definition.ts'
@@ -60,7 +61,6 @@ SELECT
       name = 'identity_by_cookie' AND loading_start_time > linked_at
       OR name = 'identity_by_cookie_lately' AND element_count = 0)
     FROM system.dictionaries WHERE database = currentDatabase() AND startsWith(toString(status), 'LOADED')) = 2) AS is_fresh`,
-    params: {},
   })
   if (!state!.is_fresh) return null
   const { rows } = await postgres.query<{ erasures: string }>(

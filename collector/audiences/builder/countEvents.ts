@@ -1,6 +1,6 @@
 import { bindings } from '../../events/query/bind.ts'
 import { readDayFingerprints } from '../../events/query/dayFingerprints.ts'
-import { dayMs } from '../../events/query/window/window.ts'
+import { dayMs } from '../../platform/days.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { Build } from '../builds.ts'
 import type { EventLeaf, Parsed } from '../definition/definition.ts'

@@ -1,7 +1,7 @@
 import type { Bind } from '../../events/query/bind.ts'
 import { eventsSource } from '../../events/query/eventsSource.ts'
 import { filterConditions } from '../../events/query/filter/filterSql.ts'
-import { dayMs } from '../../events/query/window/window.ts'
+import { dayMs } from '../../platform/days.ts'
 import type { EventLeaf } from '../definition/definition.ts'
 
 export interface CountsScan {

@@ -1,6 +1,6 @@
 import { eventColumns } from '../../../schemas/fields.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import { uuidOf } from '../definition/canonical.ts'
+import { uuidOfText } from '../../platform/uuidOfDigest.ts'
 import type { EventLeaf, Parsed } from '../definition/definition.ts'
 
 /** Retention of counts: shorter than the TTL of their rows (003_audiences.sql). */
@@ -67,7 +67,7 @@ const stored = new Set(
  * events, with any minimum and any number of days.
  */
 export const leafIdOf = (projectId: string, { counted }: EventLeaf): string =>
-  uuidOf(`${projectId} ${counted}`)
+  uuidOfText(`${projectId} ${counted}`)
 
 /** Returns the ids of event leaves by their index among the leaves. */
 export const leafIdsOf = (projectId: string, { leaves }: Parsed): ReadonlyMap<number, string> =>

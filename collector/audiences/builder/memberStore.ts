@@ -25,7 +25,6 @@ export async function readDeadline(clickhouse: ClickHouse, lease: Lease): Promis
   // The clock is read before the lease is renewed, so the deadline is never later than the lease's end.
   const [clock] = await clickhouse.rows<{ now: number }>({
     sql: 'SELECT toUnixTimestamp64Milli(now64(3)) AS now',
-    params: {},
   })
   return clock!.now + (await lease.renew())
 }
@@ -73,7 +72,6 @@ export async function dropMembers(clickhouse: ClickHouse, buildId: string): Prom
   if (!isUuid(buildId)) throw new Error(`${buildId} is no build`)
   await clickhouse.command({
     sql: `ALTER TABLE audience_members DROP PARTITION '${buildId}'`,
-    params: {},
   })
 }
 
@@ -81,7 +79,6 @@ export async function readStoredBuilds(clickhouse: ClickHouse): Promise<string[]
   const rows = await clickhouse.rows<{ partition: string }>({
     sql: `SELECT DISTINCT partition FROM system.parts
           WHERE database = currentDatabase() AND table = 'audience_members' AND active`,
-    params: {},
   })
   return rows.map(({ partition }) => partition)
 }

@@ -1,5 +1,6 @@
 import type { Filter } from '../../events/query/filter/filter.ts'
 import type { Source } from '../../events/query/source.ts'
+import { canonicalJson } from '../../platform/json.ts'
 
 export const entities = ['people', 'companies'] as const
 export type Entity = (typeof entities)[number]
@@ -87,3 +88,10 @@ export const leavesOf = <K extends Leaf['kind']>({ leaves }: Parsed, kind: K) =>
   leaves.flatMap((leaf, index) =>
     leaf.kind === kind ? [{ index, leaf: leaf as Extract<Leaf, { kind: K }> }] : [],
   )
+
+/**
+ * Returns a text that is equal for definitions with the same members, whatever the order of their properties
+ * and their defaults.
+ */
+export const meaningOf = ({ leaves, ...trees }: Parsed): string =>
+  canonicalJson({ ...trees, leaves: leaves.map(({ pointer: _, ...leaf }) => leaf) })

@@ -1,15 +1,13 @@
 import { isUuid } from '../../../schemas/uuid.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import { step } from '../../api/http/itemErrors.ts'
+import { isObject } from '../../platform/json.ts'
 
 /** 400 "invalid_parameter" with the JSON pointer of the faulty value in the body. */
 export const invalidAt = (pointer: string, message: string): ApiError =>
   new ApiError(400, 'invalid_parameter', `${pointer}: ${message}`, {
     body: { parameter: pointer.slice(1).replaceAll('/', '.'), pointer },
   })
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Reads the members of an object at `pointer`. All readers throw 400 with a pointer. */
 export class Members {

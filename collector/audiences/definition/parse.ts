@@ -2,7 +2,7 @@ import { fieldNamed, isProfileField } from '../../../schemas/fields.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import { type Filter, readFilterOf, valuesMax } from '../../events/query/filter/filter.ts'
 import { everyTier, readSelection } from '../../events/query/page/parseEventsRequest.ts'
-import { canonicalJson } from '../../platform/canonicalJson.ts'
+import { canonicalJson, isObject } from '../../platform/json.ts'
 import {
   type AudienceLeaf,
   depthMax,
@@ -18,7 +18,7 @@ import {
   type Tree,
   withinDaysMax,
 } from './definition.ts'
-import { invalidAt, isObject, Members } from './invalid.ts'
+import { invalidAt, Members } from './invalid.ts'
 import { isIdentifying, opsOf, valueTypeOf } from './profileOps.ts'
 
 /** The highest limit of an audience's members. */

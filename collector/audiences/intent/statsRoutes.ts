@@ -10,9 +10,9 @@ import {
   isSuppressed,
   suppressedPeople,
 } from '../../events/query/profiles/suppressedPeople.ts'
-import { dayMs } from '../../events/query/window/window.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
+import { dayMs } from '../../platform/days.ts'
 import { type SignalSpan, signalsOf } from '../signals/signalsQuery.ts'
 import { requireTopics } from '../signals/topics.ts'
 import type { IntentDeps } from './intentDeps.ts'

@@ -11,7 +11,7 @@ export async function dropRows(clickhouse: ClickHouse, listId: string): Promise<
   // A partition's name cannot be bound.
   if (!isUuid(listId)) throw new Error(`${listId} is no list`)
   for (const table of tables)
-    await clickhouse.command({ sql: `ALTER TABLE ${table} DROP PARTITION '${listId}'`, params: {} })
+    await clickhouse.command({ sql: `ALTER TABLE ${table} DROP PARTITION '${listId}'` })
 }
 
 export async function deleteImportRows(

@@ -1,6 +1,6 @@
 import { bindings } from '../../events/query/bind.ts'
-import { dayMs } from '../../events/query/window/window.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
+import { dayMs } from '../../platform/days.ts'
 import { type CurrentPlan, currentCounts } from '../builder/currentCounts.ts'
 import { membersSelect } from '../builder/membersQuery.ts'
 import { leavesOf } from '../definition/definition.ts'

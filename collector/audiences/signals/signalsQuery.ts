@@ -1,6 +1,6 @@
 import { hemNumber } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
-import { dateOf } from '../../events/query/window/window.ts'
+import { dateOf } from '../../platform/days.ts'
 import { eventStrength } from './score.ts'
 
 /** The signals of some days that an organization may see. */

@@ -13,7 +13,6 @@ export interface Topic {
 export const readTopics = (clickhouse: Pick<ClickHouse, 'rows'>): Promise<Topic[]> =>
   clickhouse.rows<Topic>({
     sql: 'SELECT topic, label, parent FROM intent_topics FINAL ORDER BY topic',
-    params: {},
   })
 
 /** Most topics in an error. */

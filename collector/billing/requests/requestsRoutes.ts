@@ -5,6 +5,7 @@ import { access } from '../../api/access/recordAccess.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
+import { dayMs } from '../../platform/days.ts'
 import type { BillingDeps } from '../billingDeps.ts'
 import {
   type ApiRequest,
@@ -27,7 +28,6 @@ import {
 } from './requestsQuery.ts'
 
 const limitDefault = 50
-const dayMs = 86_400_000
 /** A request is charged before its response was sent. This is the largest difference of the two times. */
 const apartMs = 3_600_000
 

@@ -3,6 +3,7 @@ import { fieldsAt } from '../../../schemas/fields.ts'
 import type { RequestedScope } from '../../api/access/policy.ts'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
+import { hourMs } from '../../platform/days.ts'
 import { FilterText } from '../query/filter/filter.ts'
 import type { EventsPlan } from '../query/page/eventsPlan.ts'
 import { Distinct, FieldList, readFields } from '../query/page/fieldList.ts'
@@ -162,5 +163,3 @@ export function readWholeWindow(parameters: WindowParameters, includesEnd: boole
     )
   return readWindow(parameters, 0, includesEnd)
 }
-
-const hourMs = 3_600_000

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Choice, strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
+import { dayMs } from '../../platform/days.ts'
 import type { CountsPlan } from '../query/counts/countsPlan.ts'
 import { DistinctCounted } from '../query/counts/countsPlan.ts'
 import { GroupBy, readGroups } from '../query/counts/groupBy.ts'
@@ -12,7 +13,6 @@ import {
   readSelection,
 } from '../query/page/parseEventsRequest.ts'
 import type { ScopedRequest } from '../query/scopeQuery.ts'
-import { dayMs } from '../query/window/window.ts'
 import { type LegacyVersion, legacySelection, readOneScope, readWholeWindow } from './legacy.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { hourMs } from './window/window.ts'
+import { hourMs } from '../../platform/days.ts'
 
 /** SQL: the hour of an event since 1970, with the expression of the projection. */
 const hourOfEvent = `intDiv(ts_millis, ${hourMs})`

@@ -7,6 +7,7 @@ import { untilClosed } from '../../api/http/streaming.ts'
 import { ChargedMeta, chargedMeta } from '../../billing/chargedMeta.ts'
 import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
+import { dateAt } from '../../platform/days.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { ReadDeps } from '../query/readDeps.ts'
 import { withoutSenderText } from './withoutSenderText.ts'
@@ -186,8 +187,6 @@ export const rejectedRoutes =
 /** The rejected events that an organization reads free of charge on a UTC day. */
 const freeRejectedEventsPerDay = 1_000
 
-const dayOf = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 10)
-
 /** Returns how many rejected events an organization may still read free of charge today. */
 async function freeRejectedEventsLeft(
   postgres: Postgres,
@@ -196,7 +195,7 @@ async function freeRejectedEventsLeft(
 ): Promise<number> {
   const { rows } = await postgres.query<{ events: string }>(
     'SELECT events FROM free_rejected_events WHERE organization_id = $1 AND day = $2',
-    [organizationId, dayOf(nowMs)],
+    [organizationId, dateAt(nowMs)],
   )
   return Math.max(0, freeRejectedEventsPerDay - Number(rows[0]?.events ?? 0))
 }
@@ -213,7 +212,7 @@ async function countRejectedEvents(
      ON CONFLICT (organization_id) DO UPDATE
        SET day = $2, events = greatest(0, CASE WHEN kept.day = $2 THEN kept.events ELSE 0 END + $3::bigint)
      RETURNING events`,
-    [organizationId, dayOf(nowMs), events],
+    [organizationId, dateAt(nowMs), events],
   )
   const total = Number(rows[0]!.events)
   const leftBefore = Math.max(0, freeRejectedEventsPerDay - (total - events))

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
+import { dayMs } from '../../platform/days.ts'
 import { seededRandom } from '../../platform/seededRandom.ts'
 import { companyAt, cookieAt, type Graph, profileAt } from './index.ts'
 
@@ -64,7 +65,6 @@ async function writeLines(
 }
 
 const observedFromMs = Date.UTC(2026, 0, 1)
-const dayMs = 86_400_000
 
 /** Returns the link of the cookie number `index`: every person gets one before any gets a second. */
 function linkAt(graph: Graph, index: number, hem: string): object {

@@ -11,6 +11,7 @@ import {
   netWorthRanges,
   seniorities,
 } from '../../../schemas/fields/vocabulary.ts'
+import { dayMs } from '../../platform/days.ts'
 import type { Random } from '../../platform/seededRandom.ts'
 import { phoneIn, pickSome, postalCodeIn, rangeOf, slug, type Values } from './values.ts'
 import {
@@ -34,7 +35,6 @@ import {
 /** A fixed year, because the current year would change the generated people. */
 const thisYear = 2026
 const verifiedFromMs = Date.UTC(thisYear - 1, 0, 1)
-const dayMs = 86_400_000
 
 /**
  * Returns the person number `index`, who works for `company`: a value for each contact and demographic field,

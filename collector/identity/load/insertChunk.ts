@@ -78,11 +78,10 @@ async function insert(
   const rows = fed.writtenRows / stage.countedAs
   if (fed.readRows === fed.writtenRows) return { rows, rejected: [] }
 
-  await clickhouse.command({ sql: `TRUNCATE TABLE ${stage.rejected}`, params: {} })
+  await clickhouse.command({ sql: `TRUNCATE TABLE ${stage.rejected}` })
   await clickhouse.feed(rejectStatement(shape, stage.rejected), bytes, { ...settings, ...inOrder })
   const refused = await clickhouse.rows<{ row: number; reason: string; record: string }>({
     sql: `SELECT row, reason, record FROM ${stage.rejected} ORDER BY row`,
-    params: {},
   })
   const isNumbered = source.format === 'parquet'
   const before =

@@ -205,7 +205,6 @@ async function readForgotten(clickhouse: ClickHouse): Promise<string[]> {
   const forgotten = await clickhouse.rows<{ id: string }>({
     sql: `SELECT DISTINCT extract(name, '^load_([0-9a-f]+)') AS id FROM system.tables
           WHERE database = currentDatabase() AND id != '' AND id NOT IN (SELECT load_id FROM (${unfinished}))`,
-    params: {},
   })
   return forgotten.map(({ id }) => id)
 }

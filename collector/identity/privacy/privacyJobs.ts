@@ -1,6 +1,7 @@
 import { chunked } from '../../platform/clickhouse/chunked.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
+import { dayMs } from '../../platform/days.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { reloadIdentity } from '../store/refresh.ts'
@@ -30,8 +31,6 @@ export const privacyQueues = (deps: ErasureDeps): Queue[] => [
     run: () => deleteExpired(deps.postgres, deps.clickhouse),
   },
 ]
-
-const dayMs = 86_400_000
 
 /** Pixels with the same retention period. */
 interface Group {

@@ -10,7 +10,7 @@ const reloadAllEveryMs = 5 * 60_000
 /** Every server has its own dictionaries. */
 const reload = async ({ nodes }: ClickHouse, dictionary: string): Promise<void> => {
   const sql = `SYSTEM RELOAD DICTIONARY ${dictionary}`
-  await Promise.all(nodes.map((node) => node.command({ sql, params: {} })))
+  await Promise.all(nodes.map((node) => node.command({ sql })))
 }
 
 /** Each dictionary reads only those before it. */

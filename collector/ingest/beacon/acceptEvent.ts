@@ -1,5 +1,6 @@
 import type { CollectorSettings, PixelSettings } from '../../../schemas/beacon.ts'
 import { keylessAgeDaysMax } from '../../../schemas/eventAge.ts'
+import { dayMs } from '../../platform/days.ts'
 import { type BeaconContext, eventMillis, eventRow } from '../normalize/eventRow.ts'
 import { unmarkLongIntegers } from '../normalize/exactNumbers.ts'
 import { type NormalizedEvent, normalize, type Person } from '../normalize/normalize.ts'
@@ -11,8 +12,6 @@ import {
 } from '../normalize/validateEvent.ts'
 import type { CompiledPlan, Violation } from '../plan/compilePlan.ts'
 import type { Ignored } from './ignoredTraffic.ts'
-
-const dayMs = 86_400_000
 
 /** The steps of a member of a beacon's `events`, in order. */
 const memberSteps: readonly Step<Member>[] = [

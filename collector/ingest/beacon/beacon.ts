@@ -2,9 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { malformed } from '../../api/http/errors.ts'
+import { isObject } from '../../platform/json.ts'
 import { markLongIntegers } from '../normalize/exactNumbers.ts'
 import { type Person, personOf } from '../normalize/normalize.ts'
-import { type Data, type Fault, isObject } from '../normalize/validateEvent.ts'
+import type { Data, Fault } from '../normalize/validateEvent.ts'
 
 export const beaconEventsMax = 500
 const timeCharsMax = 40

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { parseCookie } from 'cookie'
 import { isUuid } from '../../../schemas/uuid.ts'
+import { dayMs } from '../../platform/days.ts'
 import { openDiskCache } from '../../platform/diskCache.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { dayUuidOf } from '../../platform/uuidOfDigest.ts'
@@ -86,7 +87,6 @@ export interface DailySalt {
 }
 
 const saltCheckMs = 10_000
-const dayMs = 86_400_000
 
 /** Returns the day, UTC, counted from 1970. */
 const today = (): number => Math.floor(Date.now() / dayMs)

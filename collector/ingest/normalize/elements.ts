@@ -1,8 +1,9 @@
 import type { PixelSettings } from '../../../schemas/beacon.ts'
 import type { Description } from '../../../schemas/captured.ts'
 import { textLengthMax, urlLengthMax } from '../../../schemas/events/common.ts'
+import { isObject } from '../../platform/json.ts'
 import { clean, cut, isText, numberOf, textOf } from './text.ts'
-import { type Data, isObject } from './validateEvent.ts'
+import type { Data } from './validateEvent.ts'
 
 /** The pixel's replacement for a masked text. */
 const mask = '***'

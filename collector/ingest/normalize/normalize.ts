@@ -1,6 +1,7 @@
 import type { PixelSettings } from '../../../schemas/beacon.ts'
 import { type CapturedType, type Description, eventTypeOf } from '../../../schemas/captured.ts'
 import { type EventType, eventNumbers } from '../../../schemas/events/index.ts'
+import { isObject } from '../../platform/json.ts'
 import {
   identifierOf,
   isInLink,
@@ -16,7 +17,7 @@ import {
 import { searchOfForm, searchOfPage } from './search.ts'
 import { stripSecrets, stripUrlSecrets, withoutSecrets } from './secrets.ts'
 import { clean, cut, isText, numberOf } from './text.ts'
-import { type Data, type Fault, isObject } from './validateEvent.ts'
+import type { Data, Fault } from './validateEvent.ts'
 
 export interface NormalizedEvent {
   event_id: unknown

@@ -1,8 +1,9 @@
 import type { PixelSettings } from '../../../schemas/beacon.ts'
 import { urlLengthMax } from '../../../schemas/events/common.ts'
+import { isObject } from '../../platform/json.ts'
 import { fieldsIn } from './elements.ts'
 import { clean, cut, isText, textOf } from './text.ts'
-import { type Data, isObject } from './validateEvent.ts'
+import type { Data } from './validateEvent.ts'
 
 /**
  * Returns the search in the URL of a page view. Undefined without one, or if it was already counted, by its

@@ -1,6 +1,6 @@
 import type { PixelSettings } from '../../../schemas/beacon.ts'
+import { isObject } from '../../platform/json.ts'
 import { isText } from './text.ts'
-import { isObject } from './validateEvent.ts'
 
 /** Endings of the names of secret parameters, in any spelling. */
 const secretEnding =

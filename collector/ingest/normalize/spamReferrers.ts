@@ -1,6 +1,6 @@
 import spamList from '../../../schemas/lists/spamReferrers.json' with { type: 'json' }
+import { isObject } from '../../platform/json.ts'
 import { isText } from './text.ts'
-import { isObject } from './validateEvent.ts'
 
 const domains = new Set(spamList.domains)
 const hostPattern = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#:]+)/i

@@ -4,6 +4,7 @@ import { type EventType, eventDataSchemas, eventTypes } from '../../../schemas/e
 import { isUuid } from '../../../schemas/uuid.ts'
 import { allowedBy } from '../../api/http/faultWords.ts'
 import { dayExists } from '../../platform/days.ts'
+import { isObject } from '../../platform/json.ts'
 import { unmarkLongIntegers } from './exactNumbers.ts'
 
 /** Maximum age of an event of a sender with an API key, by its own time. It limits the months, and so the partitions, of one insert. */
@@ -95,9 +96,6 @@ export function findBadShape(value: unknown): Fault | null {
 }
 
 const keyCharsShown = 100
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const jsonBytes = (value: unknown): number =>
   Buffer.byteLength(unmarkLongIntegers(JSON.stringify(value)))

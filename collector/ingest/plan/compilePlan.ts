@@ -1,5 +1,6 @@
 import { ownCustomEvents, type TrackingPlan } from '../../../schemas/trackingPlan.ts'
-import { type Fault, isObject } from '../normalize/validateEvent.ts'
+import { isObject } from '../../platform/json.ts'
+import type { Fault } from '../normalize/validateEvent.ts'
 import { type Check, compileSchema } from './compileSchema.ts'
 import { createPatternTimer } from './patternTimer.ts'
 import type { PlanSchema } from './schemaLimits.ts'

@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { isObject } from '../../platform/json.ts'
 import type { Fault } from '../normalize/validateEvent.ts'
 
 /** A JSON Schema of the subset that plans may use. */
@@ -53,8 +54,6 @@ export const schemaTypes = [
 
 export const schemaFormats = ['date', 'date-time', 'email', 'uri', 'uuid'] as const
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0
 const isNumber = (value: unknown) => Number.isFinite(value)

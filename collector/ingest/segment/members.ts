@@ -1,5 +1,6 @@
+import { isObject } from '../../platform/json.ts'
 import { isText } from '../normalize/text.ts'
-import { type Data, isObject } from '../normalize/validateEvent.ts'
+import type { Data } from '../normalize/validateEvent.ts'
 
 /** Returns the members of a value that should be an object; none if it is not. */
 export const objectOf = (value: unknown): Data => (isObject(value) ? value : {})

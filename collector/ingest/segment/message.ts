@@ -3,10 +3,11 @@ import { textLengthMax } from '../../../schemas/events/common.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { dayExists } from '../../platform/days.ts'
 import { hemOf, isEmail } from '../../platform/hem.ts'
+import { isObject } from '../../platform/json.ts'
 import { secretUuidOf } from '../../platform/uuidOfDigest.ts'
 import type { Pixel } from '../beacon/pixelRegistry.ts'
 import { cut, isText, numberOf } from '../normalize/text.ts'
-import { type Data, type Fault, findBadShape, isObject } from '../normalize/validateEvent.ts'
+import { type Data, type Fault, findBadShape } from '../normalize/validateEvent.ts'
 import { objectOf, pageOf, textOf } from './members.ts'
 
 /** The calls of Segment's API that send one message. */

@@ -243,7 +243,6 @@ export class ShippedBatches {
 async function startOf(clickhouse: ClickHouse): Promise<number> {
   const [server] = await clickhouse.rows<{ started_at: number }>({
     sql: 'SELECT toUnixTimestamp(now()) - uptime() AS started_at',
-    params: {},
   })
   return server!.started_at
 }

@@ -134,7 +134,6 @@ async function readMigrations(
     if (shard > 0) continue
     const rows = await clickhouse.rows<{ name: string }>({
       sql: 'SELECT DISTINCT name FROM migrations ORDER BY name',
-      params: {},
     })
     migrations[kind] = rows.map(({ name }) => name)
   }

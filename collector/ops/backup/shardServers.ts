@@ -60,7 +60,7 @@ export const unreachable = (node: SchemaNode): StartError =>
 /** Whether the server answers. Its refusals, such as of a wrong password, are thrown. */
 async function isThere(clickhouse: ClickHouse): Promise<boolean> {
   try {
-    await clickhouse.rows({ sql: 'SELECT 1', params: {} })
+    await clickhouse.rows({ sql: 'SELECT 1' })
     return true
   } catch (error) {
     if (isUnavailable(error)) return false

@@ -41,7 +41,6 @@ async function takeSnapshot(
           WHERE table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND ${isOwnRows})
             AND default_kind IN ('', 'DEFAULT')
           GROUP BY table ORDER BY table`,
-    params: {},
   })
   const snapshots: Snapshot[] = []
   for (const { table: name, columns } of tables) {
@@ -71,11 +70,9 @@ export async function dropSnapshots(servers: readonly ShardServer[]): Promise<vo
   for (const { clickhouse } of servers) {
     const left = await clickhouse.rows<{ name: string }>({
       sql: `SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, '${snapshotStart}')`,
-      params: {},
     })
     for (const { name } of left) await run(clickhouse, `DROP TABLE IF EXISTS ${name} SYNC`)
   }
 }
 
-const run = (clickhouse: ClickHouse, sql: string): Promise<void> =>
-  clickhouse.command({ sql, params: {} })
+const run = (clickhouse: ClickHouse, sql: string): Promise<void> => clickhouse.command({ sql })

@@ -133,7 +133,6 @@ async function schemaOfClickHouse(address: ClickHouseAddress, database: string):
   try {
     const rows = await server.rows<{ name: string }>({
       sql: 'SELECT DISTINCT name FROM migrations',
-      params: {},
     })
     return { applied: rows.map(({ name }) => name), ours: clickHouseNames() }
   } catch (error) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createExport } from '../../activation/exports/exports.ts'
 import { createIntegration } from '../../activation/integrations/integrations.ts'
 import { createWebhook } from '../../activation/webhooks/webhooks.ts'
+import { hourMs } from '../../platform/days.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import { newWebhookSecret } from '../../platform/outbound/signature.ts'
 import type { OutboxEventType } from '../../platform/outbox/outbox.ts'
@@ -19,7 +20,6 @@ interface Sent {
 
 /** DNS has no names below .example (RFC 2606): repeated runs and deliveries fail and report that. */
 const host = (name: string): string => `https://${name}.kiln-lane.example`
-const hourMs = 3_600_000
 
 /**
  * Stores sample destinations with a history: exports with runs and failed records, and a disabled webhook

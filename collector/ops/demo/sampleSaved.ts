@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { completeCondition } from '../../analytics/alerts/condition.ts'
-import { dayMs } from '../../events/query/window/window.ts'
+import { dayMs } from '../../platform/days.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 const segments = [

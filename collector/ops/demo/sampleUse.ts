@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError, createClient } from '../../api/client/index.ts'
-import { dayMs } from '../../events/query/window/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { dayMs } from '../../platform/days.ts'
 import type { Demo } from './demo.ts'
 import { demoAudienceId } from './sampleVisitors.ts'
 import { samplePixelId, storedRows } from './sampleVisits.ts'

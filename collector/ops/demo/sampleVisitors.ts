@@ -1,17 +1,17 @@
 import { readGoals, replaceGoals } from '../../analytics/goals.ts'
 import { requestComparison } from '../../analytics/hits/hitsProgress.ts'
 import { createAudience } from '../../audiences/audiences.ts'
-import { uuidOf } from '../../audiences/definition/canonical.ts'
 import type { Uploads } from '../../audiences/lists/upload/uploads.ts'
 import { readRules, replaceRules } from '../../audiences/signals/rules.ts'
 import { templates } from '../../audiences/templates.ts'
-import { dayMs } from '../../events/query/window/window.ts'
 import type { Graph } from '../../identity/generate/index.ts'
 import { reloadIdentity } from '../../identity/store/refresh.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { dayMs } from '../../platform/days.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { uuidOfText } from '../../platform/uuidOfDigest.ts'
 import {
   insertSample,
   sampleCompanies,
@@ -56,7 +56,7 @@ export interface SeedDeps {
 
 /** The audience in the welcome message. */
 export const demoAudienceId = ({ project_id }: Demo): string =>
-  uuidOf(`${project_id} ${demoTemplates[0]}`)
+  uuidOfText(`${project_id} ${demoTemplates[0]}`)
 
 /**
  * Fills a new demo with a second pixel with two months of visits, profiles and interests of its visitors, and
@@ -69,7 +69,7 @@ export async function ensureSampleVisitors(
   now = new Date(),
 ): Promise<void> {
   const { organization_id: organizationId, project_id: projectId } = demo
-  const [pixelId, listId] = [samplePixelId(demo), uuidOf(`${projectId} customers`)]
+  const [pixelId, listId] = [samplePixelId(demo), uuidOfText(`${projectId} customers`)]
   const pixel = await postgres.query('SELECT FROM pixels WHERE pixel_id = $1', [pixelId])
   if (pixel.rowCount !== 0) return
   await storeIdentity(clickhouse, { organizationId, projectId, pixelId }, now)
@@ -87,7 +87,7 @@ export async function ensureSampleVisitors(
     await storeSampleSaved(client, projectId)
     for (const templateId of demoTemplates) {
       const { name, definition } = templates.find(({ template_id }) => template_id === templateId)!
-      const audienceId = uuidOf(`${projectId} ${templateId}`)
+      const audienceId = uuidOfText(`${projectId} ${templateId}`)
       const known = await client.query('SELECT FROM audiences WHERE audience_id = $1', [audienceId])
       if (known.rowCount === 0)
         await createAudience(client, projectId, { name, definition }, audienceId)

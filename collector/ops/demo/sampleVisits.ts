@@ -1,7 +1,7 @@
-import { uuidOf } from '../../audiences/definition/canonical.ts'
-import { dayMs } from '../../events/query/window/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { dayMs } from '../../platform/days.ts'
 import type { Log } from '../../platform/log.ts'
+import { uuidOfText } from '../../platform/uuidOfDigest.ts'
 import { eventRows, insertDays, type Owner } from '../sandbox/sampleDatabase.ts'
 import { planDay, type SampleEvent } from '../sandbox/sampleTraffic.ts'
 import type { Demo } from './demo.ts'
@@ -15,7 +15,7 @@ const everyMs = 60_000
 const receivedAheadMs = 5_000
 
 export const samplePixelId = ({ project_id }: Demo): string =>
-  uuidOf(`${project_id} sample visitors`)
+  uuidOfText(`${project_id} sample visitors`)
 
 const ownerOf = (demo: Demo) => ({
   organizationId: demo.organization_id,

@@ -1,5 +1,5 @@
-import { dayMs } from '../../events/query/window/window.ts'
 import type { ValidEvent } from '../../ingest/normalize/validateEvent.ts'
+import { dayMs } from '../../platform/days.ts'
 import { type Random, seededRandom } from '../../platform/seededRandom.ts'
 import type { SampleEvent } from '../sandbox/sampleTraffic.ts'
 import type { SampleVisitor } from '../sandbox/sampleVisitors.ts'

@@ -9,6 +9,7 @@ import type { Config, S3Settings } from '../../config.ts'
 import { openLocate } from '../../ingest/normalize/address.ts'
 import { readDeadLetters } from '../../ingest/shipper/deadLetters.ts'
 import { oldestWaitingAt, waitingBytes } from '../../ingest/spool/waiting.ts'
+import { dayMs } from '../../platform/days.ts'
 import { descriptorsMax, lackOfDescriptors } from '../../platform/descriptors.ts'
 import { lacksSecretKey } from '../../platform/secretKey.ts'
 import { StartError } from '../../platform/startError.ts'
@@ -187,7 +188,6 @@ async function examineService({ host, port }: Config): Promise<Finding> {
 /** The lists by which Footfall names and classifies traffic, with their dates. */
 const lists = { sourceCategories, spamReferrers, transitHosts }
 const daysMax = 400
-const dayMs = 86_400_000
 
 const versionOf = (name: string): string =>
   (createRequire(import.meta.url)(`${name}/package.json`) as { version: string }).version

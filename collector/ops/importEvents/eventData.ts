@@ -2,7 +2,8 @@ import { textLengthMax, urlLengthMax } from '../../../schemas/events/common.ts'
 import { nameCharsMax } from '../../../schemas/events/custom.ts'
 import { markLongIntegers } from '../../ingest/normalize/exactNumbers.ts'
 import { cut } from '../../ingest/normalize/text.ts'
-import { type Fault, isObject } from '../../ingest/normalize/validateEvent.ts'
+import type { Fault } from '../../ingest/normalize/validateEvent.ts'
+import { isObject } from '../../platform/json.ts'
 import type { ImportedRow } from './columns.ts'
 
 export type Data = Record<string, unknown>

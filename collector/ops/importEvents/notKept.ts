@@ -1,4 +1,4 @@
-import { isObject } from '../../ingest/normalize/validateEvent.ts'
+import { isObject } from '../../platform/json.ts'
 import { known } from './products/names.ts'
 import type { ProductRecord } from './products/product.ts'
 

@@ -3,7 +3,7 @@ import { fieldOf, readCsvRecord } from '../../audiences/lists/file/csvRecord.ts'
 import { reasons } from '../../audiences/lists/reasons.ts'
 import { countLines } from '../../identity/load/records.ts'
 import { markLongIntegers } from '../../ingest/normalize/exactNumbers.ts'
-import { isObject } from '../../ingest/normalize/validateEvent.ts'
+import { isObject } from '../../platform/json.ts'
 import { StartError } from '../../platform/startError.ts'
 import {
   type ColumnOptions,

@@ -1,10 +1,10 @@
 import { deliveryRow } from '../../activation/campaigns/deliveryRow.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { locationMembers } from '../../ingest/normalize/address.ts'
+import { dayMs } from '../../platform/days.ts'
 import { seededRandom } from '../../platform/seededRandom.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
 
-const dayMs = 86_400_000
 /** Gives campaigns a random sequence that differs from the visits of the same day. */
 const seedOffset = 1_000_000
 

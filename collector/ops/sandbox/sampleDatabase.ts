@@ -9,15 +9,14 @@ import { locationMembers } from '../../ingest/normalize/address.ts'
 import { cachedDevice } from '../../ingest/normalize/device.ts'
 import { eventRow, sharedMembers } from '../../ingest/normalize/eventRow.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { dayMs, hourMs } from '../../platform/days.ts'
 import { sampleDeliveries } from './sampleCampaigns.ts'
 import { sampleSignals, signalDays } from './sampleSignals.ts'
 import { planDay, type SampleEvent } from './sampleTraffic.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
 
-const dayMs = 86_400_000
 /** Number of days before today in the sample, by default. */
 const daysBeforeMax = 30
-const hourMs = 3_600_000
 
 /** The spool id of sample rows, which no spool uses. */
 const spoolId = '5a3b1e00-0000-4000-8000-000000000000'

@@ -1,8 +1,8 @@
 import { companyAt, type Graph, profileAt } from '../../identity/generate/index.ts'
+import { dayMs } from '../../platform/days.ts'
 import { seededRandom } from '../../platform/seededRandom.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
 
-const dayMs = 86_400_000
 /** How many days before today have signals: a window of 30 days and the twelve weeks before it. */
 export const signalDays = 30 + 84
 

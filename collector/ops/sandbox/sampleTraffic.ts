@@ -1,5 +1,6 @@
 import type { EventData, EventType } from '../../../schemas/events/index.ts'
 import type { ValidEvent } from '../../ingest/normalize/validateEvent.ts'
+import { dayMs, hourMs } from '../../platform/days.ts'
 import { type Random, seededRandom } from '../../platform/seededRandom.ts'
 import { type SampleVisitor, sampleVisitors } from './sampleVisitors.ts'
 
@@ -7,9 +8,6 @@ export interface SampleEvent {
   visitor: SampleVisitor
   event: ValidEvent
 }
-
-const dayMs = 86_400_000
-const hourMs = 3_600_000
 
 /** The approximate number of events per day, Sunday first: most on weekends, and many on Mondays. */
 const eventsByWeekday = [340, 320, 280, 270, 280, 300, 330]

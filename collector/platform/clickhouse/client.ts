@@ -7,6 +7,9 @@ export interface Query {
   readonly settings?: Readonly<Record<string, string | number>> | undefined
 }
 
+/** A query that may bind no values. */
+export type Statement = Omit<Query, 'params'> & Partial<Pick<Query, 'params'>>
+
 /**
  * A query that also reads lists of texts that are too long to bind. Each list is a table with one column,
  * `value`.
@@ -55,7 +58,7 @@ export interface ClickHouse {
   /** Every server, replicas included. */
   readonly nodes: readonly ClickHouse[]
   /** Runs a query and parses its rows. Use it for small results. */
-  rows<Row>(query: Query): Promise<Row[]>
+  rows<Row>(query: Statement): Promise<Row[]>
   /** Runs a query and returns its bytes unparsed. */
   stream(
     query: Query | ListQuery,
@@ -63,7 +66,7 @@ export interface ClickHouse {
     signal?: AbortSignal,
     settings?: Readonly<Record<string, number>>,
   ): Promise<ResultStream>
-  command(query: Query): Promise<void>
+  command(query: Statement): Promise<void>
   /**
    * Inserts JSONEachRow bytes as one block. ClickHouse stores the same bytes with the same token once, within
    * the table's deduplication window. So a retry after a lost response is harmless.

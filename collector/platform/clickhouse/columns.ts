@@ -26,7 +26,6 @@ export async function syncColumns(
     if (present.has(field.name)) continue
     await clickhouse.command({
       sql: `ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS ${columnDefinition(field)}`,
-      params: {},
     })
   }
   const computed = fields.filter(
@@ -35,7 +34,6 @@ export async function syncColumns(
   for (const field of await otherThan(clickhouse, computed, present)) {
     await clickhouse.command({
       sql: `ALTER TABLE ${table} MODIFY COLUMN ${columnDefinition(field)}`,
-      params: {},
     })
   }
 }

@@ -28,6 +28,5 @@ export async function createLike(
   const parts = [head, isWithoutTtl ? '' : ttl, [own, ...settings].join(', ')]
   await clickhouse.command({
     sql: `CREATE TABLE IF NOT EXISTS ${name} AS ${table} ENGINE = ${parts.join('')}`,
-    params: {},
   })
 }

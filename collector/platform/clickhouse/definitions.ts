@@ -56,7 +56,6 @@ export async function syncDefinitions(clickhouse: ClickHouse, of: DefinitionsOf)
   const present = await clickhouse.rows<{ name: string; compared: string }>({
     sql: `SELECT name, if(engine = 'View', as_select, create_table_query) AS compared FROM system.tables
           WHERE database = currentDatabase() AND engine IN ('View', 'Dictionary')`,
-    params: {},
   })
   const compared = new Map(present.map((object) => [object.name, object.compared]))
   const found = wanted.map(({ name }) => compared.get(name) ?? '')
@@ -66,7 +65,7 @@ export async function syncDefinitions(clickhouse: ClickHouse, of: DefinitionsOf)
   ])
   for (const [index, { statement }] of wanted.entries()) {
     if (found[index] !== '' && forms[index] === forms[wanted.length + index]) continue
-    await clickhouse.command({ sql: statement.replace(/^CREATE/, 'CREATE OR REPLACE'), params: {} })
+    await clickhouse.command({ sql: statement.replace(/^CREATE/, 'CREATE OR REPLACE') })
   }
 }
 
@@ -77,14 +76,11 @@ export async function syncDefinitions(clickhouse: ClickHouse, of: DefinitionsOf)
 export async function reloadFailedDictionaries(clickhouse: ClickHouse): Promise<void> {
   const failed = await clickhouse.rows<{ name: string }>({
     sql: "SELECT name FROM system.dictionaries WHERE database = currentDatabase() AND last_exception != ''",
-    params: {},
   })
   for (const { name } of failed) {
-    await clickhouse
-      .command({ sql: `SYSTEM RELOAD DICTIONARY ${name}`, params: {} })
-      .catch((error) => {
-        if (!(error instanceof ClickHouseRefused)) throw error
-      })
+    await clickhouse.command({ sql: `SYSTEM RELOAD DICTIONARY ${name}` }).catch((error) => {
+      if (!(error instanceof ClickHouseRefused)) throw error
+    })
   }
 }
 

@@ -13,7 +13,6 @@ export async function requireLayout(
 ): Promise<void> {
   const [events] = await clickhouse.rows<{ engine: string }>({
     sql: "SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = 'events'",
-    params: {},
   })
   if (!events || isSharded(address) === (events.engine === 'Distributed')) return
   throw new StartError(
@@ -93,13 +92,11 @@ async function ownShard(
   const server = "concat(hostName(), ' ', toString(tcpPort()), ' ', toString(serverUUID()))"
   const [itself] = await clickhouse.rows<{ server: string }>({
     sql: `SELECT ${server} AS server`,
-    params: {},
   })
   // `_shard_num` of clusterAllReplicas counts the replicas of all shards.
   const found = await clickhouse.rows<{ number: number; server: string }>({
     sql: `SELECT _shard_num AS number, ${server} AS server FROM clusterAllReplicas('${name}', system.one)
           SETTINGS skip_unavailable_shards = 1`,
-    params: {},
   })
   const place = found.find(({ server }) => server === itself!.server)
   return place && replicas[place.number - 1]?.shard_num
@@ -127,12 +124,10 @@ export async function syncDistributed(clickhouse: ClickHouse, cluster: Cluster):
   })
   const [present] = await clickhouse.rows<{ engine: string }>({
     sql: "SELECT engine_full AS engine FROM system.tables WHERE database = currentDatabase() AND name = 'events'",
-    params: {},
   })
   const forms = new Set(tables.map(({ columns }) => columns.join('\n')))
   if (present?.engine === engine && tables.length === 2 && forms.size === 1) return
   await clickhouse.command({
     sql: `CREATE OR REPLACE TABLE events AS ${own} ENGINE = ${engine}`,
-    params: {},
   })
 }

@@ -41,11 +41,10 @@ export async function missingGrants(
 ): Promise<string[]> {
   const defined = await server.rows<{ name: string }>({
     sql: 'SELECT name FROM system.named_collections',
-    params: {},
   })
-  const granted = (
-    await server.rows<Record<string, string>>({ sql: 'SHOW GRANTS FINAL', params: {} })
-  ).flatMap((row) => readGrant(Object.values(row)[0]!))
+  const granted = (await server.rows<Record<string, string>>({ sql: 'SHOW GRANTS FINAL' })).flatMap(
+    (row) => readGrant(Object.values(row)[0]!),
+  )
   return [
     ...databases.map((database) => ({
       right: 'ALL',

@@ -41,11 +41,9 @@ export async function saveDictionaryLogin(
   try {
     await clickhouse.command({
       sql: `CREATE NAMED COLLECTION IF NOT EXISTS ${collection} AS ${values}`,
-      params: {},
     })
     await clickhouse.command({
       sql: `ALTER NAMED COLLECTION ${collection} SET ${values}`,
-      params: {},
     })
   } catch (error) {
     if (!(await isKeptByOperator(clickhouse, collection, error))) throw error

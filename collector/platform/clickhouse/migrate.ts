@@ -111,7 +111,7 @@ export const hostOf = ({ url }: Pick<SchemaNode, 'url'>): string => new URL(url)
 export async function makeDatabase(url: string, database: string): Promise<void> {
   const server = openClickHouse(url, 'default')
   try {
-    await server.command({ sql: `CREATE DATABASE IF NOT EXISTS ${database}`, params: {} })
+    await server.command({ sql: `CREATE DATABASE IF NOT EXISTS ${database}` })
   } catch (error) {
     throw isAccessDenied(error) ? lacksGrant(error) : error
   } finally {
@@ -195,7 +195,7 @@ async function runMigrations(
     await onEach(nodes, async (node) => {
       if (found[nodes.indexOf(node)]!.has(name)) return
       const statements = migrationStatements(name, address, node.shard)
-      for (const sql of statements) await node.clickhouse.command({ sql, params: {} })
+      for (const sql of statements) await node.clickhouse.command({ sql })
       await node.clickhouse.command({
         sql: 'INSERT INTO migrations (name) VALUES ({name:String})',
         params: { name },
@@ -207,11 +207,9 @@ async function runMigrations(
 async function recordedMigrations(clickhouse: ClickHouse): Promise<Set<string>> {
   await clickhouse.command({
     sql: 'CREATE TABLE IF NOT EXISTS migrations (name String, applied_at DateTime DEFAULT now()) ENGINE = ReplacingMergeTree ORDER BY name',
-    params: {},
   })
   const rows = await clickhouse.rows<{ name: string }>({
     sql: 'SELECT name FROM migrations',
-    params: {},
   })
   return new Set(rows.map(({ name }) => name))
 }

@@ -84,7 +84,6 @@ async function findAway(cluster: Cluster, name: string): Promise<string[]> {
         await requireCluster(clickhouse, cluster, shard, name)
         const rows = await clickhouse.rows<{ name: string }>({
           sql: `SELECT name FROM ${name}.migrations`,
-          params: {},
         })
         const recorded = new Set(rows.map((row) => row.name))
         requireUpgradable(recorded)

@@ -4,7 +4,7 @@ import { eventColumns, type Field } from '../../../schemas/fields.ts'
 import { isSimulated } from '../postgres/simulation.ts'
 import { ClickHouseRefused } from '../storeErrors.ts'
 import { traceHeaders } from '../traceContext.ts'
-import type { ClickHouse, Query } from './client.ts'
+import type { ClickHouse, Statement } from './client.ts'
 import { eventsOfShard } from './shards.ts'
 import { commonSettings, exportRows, importRows, insertRaw, openStream } from './stream.ts'
 
@@ -53,7 +53,7 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
       return [clickhouse]
     },
 
-    async rows<Row>(query: Query) {
+    async rows<Row>(query: Statement) {
       const result = await client
         .query({
           query: query.sql,

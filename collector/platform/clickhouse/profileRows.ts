@@ -36,7 +36,6 @@ export async function syncProfileRows(clickhouse: ClickHouse): Promise<void> {
   const select = profileRowsOf(`${clickhouse.database}.profiles`)
   const [present] = await clickhouse.rows<{ as_select: string }>({
     sql: `SELECT as_select FROM system.tables WHERE database = currentDatabase() AND name = '${view}'`,
-    params: {},
   })
   if (present) {
     const [wanted, found] = await normalForms(clickhouse, [select, present.as_select])
@@ -49,5 +48,5 @@ export async function syncProfileRows(clickhouse: ClickHouse): Promise<void> {
     `DROP VIEW IF EXISTS ${view}`,
     `RENAME TABLE ${nextView} TO ${view}`,
   ])
-    await clickhouse.command({ sql, params: {} })
+    await clickhouse.command({ sql })
 }

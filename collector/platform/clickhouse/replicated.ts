@@ -17,7 +17,7 @@ export const sequentialSettings: OwnSettings = {
 
 /** Waits until this replica has every row of a table that the others have. */
 export const syncReplica = (clickhouse: ClickHouse, table: string): Promise<void> =>
-  clickhouse.command({ sql: `SYSTEM SYNC REPLICA ${table}`, params: {} })
+  clickhouse.command({ sql: `SYSTEM SYNC REPLICA ${table}` })
 
 /**
  * Converts a CREATE TABLE statement to the replicated engine, with a path in Keeper that contains the

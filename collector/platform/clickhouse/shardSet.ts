@@ -118,7 +118,6 @@ async function readShardId({ clickhouse }: SchemaNode): Promise<string | null> {
   try {
     const [found] = await clickhouse.rows<{ shard_id: string }>({
       sql: 'SELECT shard_id FROM shard',
-      params: {},
     })
     return found?.shard_id ?? null
   } catch (error) {

@@ -28,7 +28,6 @@ const shippedAt = '1970-01-01T00:00:00Z'
 export async function syncTopics(clickhouse: ClickHouse): Promise<void> {
   const present = await clickhouse.rows<Row & { is_shipped: 0 | 1 }>({
     sql: 'SELECT topic, label, parent, toUnixTimestamp64Milli(updated_at) = 0 AS is_shipped FROM intent_topics FINAL',
-    params: {},
   })
   if (present.length > 0 && !present.some(({ is_shipped }) => is_shipped)) return
   const known = new Map(present.map((row) => [row.topic, row]))

@@ -1,6 +1,7 @@
 /** What happens to an organization at random, told to the tables and to the naive evaluator's world alike. */
+
 import { randomUUID } from 'node:crypto'
-import { dayMs } from '../../../collector/events/query/window/window.ts'
+import { dayMs } from '../../../collector/platform/days.ts'
 import { type Random, seededRandom } from '../../../collector/platform/seededRandom.ts'
 import { eventOf } from '../events/harness.ts'
 import {

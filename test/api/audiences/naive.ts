@@ -4,7 +4,7 @@
  * builds are checked against it.
  */
 
-import { dayMs } from '../../../collector/events/query/window/window.ts'
+import { dayMs } from '../../../collector/platform/days.ts'
 import { hemOf } from '../../../collector/platform/hem.ts'
 
 export const everywhere = '00000000-0000-0000-0000-000000000000'

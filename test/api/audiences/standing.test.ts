@@ -2,11 +2,12 @@
  * Builds that reuse the previous one if only today's events have changed. They have the members of a full
  * build, and any other change causes a full build.
  */
+
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readIdentityState } from '../../../collector/audiences/builder/buildInputs.ts'
-import { dayMs } from '../../../collector/events/query/window/window.ts'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
+import { dayMs } from '../../../collector/platform/days.ts'
 import { seededRandom } from '../../../collector/platform/seededRandom.ts'
 import { waitFor } from '../../harness/service.ts'
 import { eventOf, linkOf, organizationId } from '../events/harness.ts'

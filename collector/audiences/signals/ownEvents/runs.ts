@@ -1,5 +1,5 @@
-import { dateOf } from '../../../events/query/window/window.ts'
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
+import { dateOf } from '../../../platform/days.ts'
 
 /** The last count of a day's events. */
 export interface Run {
@@ -11,7 +11,6 @@ export interface Run {
 export async function readCountedOrganizations(clickhouse: ClickHouse): Promise<string[]> {
   const rows = await clickhouse.rows<{ organization_id: string }>({
     sql: 'SELECT DISTINCT organization_id FROM intent_event_runs',
-    params: {},
   })
   return rows.map(({ organization_id }) => organization_id)
 }

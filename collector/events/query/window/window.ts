@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { invalidParameter } from '../../../api/http/errors.ts'
+import { dayMs } from '../../../platform/days.ts'
 import { type TimeZone, utc } from '../../../platform/timeZone.ts'
 
 /** The range of event times, Unix epoch milliseconds: start inclusive, end exclusive. */
@@ -40,15 +41,9 @@ export const windowQuery = {
 const WindowQuery = Type.Object(windowQuery)
 export type WindowParameters = Static<typeof WindowQuery>
 
-export const hourMs = 3_600_000
-export const dayMs = 24 * hourMs
-
 /** A time moved back by whole days of local time. */
 export const daysEarlier = (ms: number, days: number, zone: TimeZone): number =>
   zone.instantOf(ms + zone.offsetAt(ms) - days * dayMs)
-
-/** Returns a day since 1970 (UTC) as YYYY-MM-DD. */
-export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)
 
 /** The largest distance from 1970 that a date may have, in milliseconds (ECMAScript's own limit). */
 export const instantMsMax = 8_640_000_000_000_000

@@ -1,5 +1,5 @@
 import { openFile } from '../../../identity/load/source.ts'
-import { isObject } from '../../../ingest/normalize/validateEvent.ts'
+import { isObject } from '../../../platform/json.ts'
 import { withAttribution } from './attribution.ts'
 import { countryCode } from './countryCodes.ts'
 import { chosen, deviceOf, known } from './names.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { openFile } from '../../../identity/load/source.ts'
-import { isObject } from '../../../ingest/normalize/validateEvent.ts'
+import { isObject } from '../../../platform/json.ts'
 import { StartError } from '../../../platform/startError.ts'
 import { type Attribution, withAttribution } from './attribution.ts'
 import { withElementsAsLines } from './jsonArray.ts'

@@ -1,6 +1,6 @@
 import { isUuid } from '../../../../schemas/uuid.ts'
 import { openFile } from '../../../identity/load/source.ts'
-import { isObject } from '../../../ingest/normalize/validateEvent.ts'
+import { isObject } from '../../../platform/json.ts'
 import { StartError } from '../../../platform/startError.ts'
 import { withAttribution } from './attribution.ts'
 import { deviceOf, known } from './names.ts'

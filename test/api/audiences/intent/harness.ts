@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { dayMs } from '../../../../collector/events/query/window/window.ts'
+import { dayMs } from '../../../../collector/platform/days.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
 import { seededRandom } from '../../../../collector/platform/seededRandom.ts'
 import { hemAsNumber } from '../../../../schemas/fields.ts'
