@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Goal } from '../../collector/analytics/goals.ts'
-import { requestComparison } from '../../collector/analytics/hits/hitsProgress.ts'
+import { requestComparison } from '../../collector/events/query/sessions.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import type { Service } from '../harness/service.ts'

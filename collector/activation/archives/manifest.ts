@@ -3,8 +3,6 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Destination } from '../integrations/destinations/destination.ts'
 import { archivedFields } from './hourQuery.ts'
 
-/** Returns the UTC day of a time, as in the names of files. */
-
 const directoryOf = (projectId: string, day: string): string => `project=${projectId}/day=${day}/`
 
 /** Returns the name of a file: `hour=09.parquet`, and for late events `hour=09-2.parquet`. */

@@ -1,7 +1,7 @@
 /** Finds days whose hits differ from their events, after deletions, restored events or a run that was cut off. */
-
+import { dayFingerprintsSql } from '../../events/query/dayFingerprints.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { dayMs, hourMs } from '../../platform/days.ts'
+import { dayMs } from '../../platform/days.ts'
 import { type Arrived, rebuildDay } from './rebuildHits.ts'
 
 interface ProjectDays {
@@ -10,9 +10,7 @@ interface ProjectDays {
   days: number[]
 }
 
-const dayOf = (ms: string) => `toUInt32(intDiv(${ms}, ${dayMs}))`
-/** SQL of a fingerprint of events: their number, and the low bits of the hashes of their ids, which hits have. */
-const fingerprint = (key: string) => `(count(), toUInt32(groupBitXor(${key})))`
+const dayOfRow = `toUInt32(intDiv(ts_millis, ${dayMs}))`
 
 /**
  * Builds the days again whose hits are not those of the events that arrived. `signal`
@@ -24,20 +22,13 @@ export async function compareHits(
   signal: AbortSignal,
 ): Promise<void> {
   // Almost all events are in a projection. New ones make a day differ as well, so it is looked at again, event by event.
-  const suspected = await differingDays(
-    clickhouse,
-    `SELECT project_id, toUInt32(intDiv(hour, 24)) AS day, (sum(events), toUInt32(groupBitXor(ids))) AS fingerprint
-     FROM (SELECT project_id, intDiv(ts_millis, ${hourMs}) AS hour, source, count() AS events, groupBitXor(cityHash64(event_id)) AS ids
-           FROM events WHERE source = 'pixel' GROUP BY project_id, hour, source)
-     GROUP BY project_id, day`,
-    'true',
-  )
+  const suspected = await differingDays(clickhouse, dayFingerprintsSql("source = 'pixel'"), 'true')
   for (const { project_id: projectId, days } of suspected) {
     if (signal.aborted) return
-    const isOfDays = `project_id = {projectId:UUID} AND ${dayOf('ts_millis')} IN {days:Array(UInt32)}`
+    const isOfDays = `project_id = {projectId:UUID} AND ${dayOfRow} IN {days:Array(UInt32)}`
     const [differing] = await differingDays(
       clickhouse,
-      `SELECT project_id, ${dayOf('ts_millis')} AS day, ${fingerprint('cityHash64(event_id)')} AS fingerprint FROM events
+      `SELECT project_id, ${dayOfRow} AS day, count() AS events, groupBitXor(cityHash64(event_id)) AS ids FROM events
        WHERE source = 'pixel' AND ${isOfDays} AND received_at <= fromUnixTimestamp64Milli({untilMs:Int64}, 'UTC')
        GROUP BY project_id, day`,
       isOfDays,
@@ -55,10 +46,13 @@ export async function compareHits(
   }
 }
 
-/** The days on which hits that meet a condition have another fingerprint than `events`, SQL of project_id, day and fingerprint. */
+/**
+ * The days on which hits that meet a condition have another fingerprint than events: `fingerprints` is SQL of theirs, as
+ * dayFingerprintsSql. Hits have the low 32 bits of the hash of an event's id.
+ */
 const differingDays = (
   clickhouse: ClickHouse,
-  events: string,
+  fingerprints: string,
   isOfHits: string,
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<ProjectDays[]> =>
@@ -66,12 +60,13 @@ const differingDays = (
     sql: `SELECT project_id, groupArray(day) AS days
           FROM (
             SELECT project_id, day FROM (
-              ${events}
+              SELECT project_id, day, events, toUInt32(ids) AS low_ids FROM (${fingerprints})
               UNION ALL
-              SELECT project_id, ${dayOf('ts_millis')} AS day, ${fingerprint('event_key')} AS fingerprint FROM hits WHERE ${isOfHits} GROUP BY project_id, day
+              SELECT project_id, ${dayOfRow} AS day, count() AS events, groupBitXor(event_key) AS low_ids FROM hits
+              WHERE ${isOfHits} GROUP BY project_id, day
             )
             GROUP BY project_id, day
-            HAVING count() != 2 OR uniqExact(fingerprint) != 1
+            HAVING count() != 2 OR min(events) != max(events) OR min(low_ids) != max(low_ids)
           )
           GROUP BY project_id`,
     params,

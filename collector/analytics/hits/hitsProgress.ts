@@ -55,8 +55,3 @@ export async function noteCompared(client: Queryable, comparedMs: number): Promi
     comparing,
   ])
 }
-
-/** Has hits compared with events within seconds, for events with an arrival that the job has passed already. */
-export async function requestComparison(client: Queryable): Promise<void> {
-  await client.query('UPDATE hits_progress SET compared_ms = 0')
-}

@@ -51,7 +51,7 @@ export const importRoutes =
           owner: id,
           sql: selectImports,
           values: [id],
-          key: { import_id: 'uuid' },
+          key: { id: 'uuid' },
           order: 'desc',
         })
         return { imports: rows.map(importOf), ...next }

@@ -3,6 +3,7 @@
  * pixel some seconds after its arrival. Until then they are null, as always for DSP events.
  */
 import { fieldNamed, isSessionField } from '../../../schemas/fields.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Bind } from './bind.ts'
 import type { Column } from './columns.ts'
 import type { Filter } from './filter/filter.ts'
@@ -10,6 +11,14 @@ import { projectCondition } from './filter/filterSql.ts'
 import type { Selection } from './filter/selection.ts'
 import { type Order, orderBy } from './order.ts'
 import { eventKey, isEntry, sessionId } from './sessionOfHit.ts'
+
+/**
+ * Has hits compared with events within seconds (analytics/hits): for events that were deleted, or that arrived before the
+ * job of hits looked.
+ */
+export async function requestComparison(client: Queryable): Promise<void> {
+  await client.query('UPDATE hits_progress SET compared_ms = 0')
+}
 
 /** The columns of rows that find their hits. */
 const columnsNeeded = ['project_id', 'cookie_id', 'ts_millis', 'event_id']

@@ -8,6 +8,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { bindings } from '../query/bind.ts'
 import { type Filter, readFilters } from '../query/filter/filter.ts'
 import { selectionConditions } from '../query/filter/filterSql.ts'
+import { requestComparison } from '../query/sessions.ts'
 
 /** The queue that deletes events by filter and window. */
 export const windowDeletions = 'repair.deletions'
@@ -120,7 +121,7 @@ export async function deleteWindows({
     })
     if (await deleteRows(clickhouse, 'events', condition)) {
       isLeft = true
-      await postgres.query('UPDATE hits_progress SET compared_ms = 0')
+      await requestComparison(postgres)
       continue
     }
     const { requested_ms, deletion_id } = deletion
