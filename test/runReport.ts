@@ -43,7 +43,12 @@ function describe(users: readonly ({ path: string } & Usage)[]): string[] {
   const opened = (kind: keyof Usage) =>
     `${users.filter((file) => file[kind] > 0).length} files (${total(kind)})`
   const most = users.toSorted((one, other) => other.queries - one.queries)
+  const busiest = users.toSorted((one, other) => other.processorMs - one.processorMs)
   return [
+    'Most processor time in a test process:',
+    ...busiest
+      .slice(0, filesMax)
+      .map(({ path, processorMs }) => `${inSeconds(processorMs).padStart(9)}  ${path}`),
     `Opened: an application by ${opened('apps')}, databases by ${opened('databases')}, a service by ${opened('services')}.`,
     `Queries of ClickHouse: ${total('queries')}, with ${total('ddl')} of DDL; of PostgreSQL: ${total('postgresQueries')}. The most, with DDL in parentheses:`,
     ...most

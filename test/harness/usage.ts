@@ -6,6 +6,8 @@ import { inject } from 'vitest'
 
 /** The counts of a file, without those of processes that it started. */
 export interface Usage {
+  /** Processor time of the test process. */
+  processorMs: number
   /** Queries of ClickHouse. */
   queries: number
   /** Those of them that create, change or drop something. */
@@ -27,6 +29,7 @@ declare module 'vitest' {
 }
 
 const none: Usage = {
+  processorMs: 0,
   queries: 0,
   ddl: 0,
   postgresQueries: 0,
@@ -36,6 +39,7 @@ const none: Usage = {
 }
 /** Since the file began. */
 const usage = { ...none }
+let processorFrom = process.cpuUsage()
 
 export const countOpening = (kind: 'apps' | 'databases' | 'services', count = 1): void => {
   usage[kind] += count
@@ -43,7 +47,9 @@ export const countOpening = (kind: 'apps' | 'databases' | 'services', count = 1)
 
 /** Returns the counts of the file that ends, and starts those of the next one. */
 export function takeUsage(): Usage {
-  const taken = { ...usage }
+  const { user, system } = process.cpuUsage(processorFrom)
+  const taken = { ...usage, processorMs: (user + system) / 1000 }
+  processorFrom = process.cpuUsage()
   Object.assign(usage, none)
   return taken
 }

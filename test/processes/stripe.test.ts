@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { packageRoot } from '../../collector/platform/paths.ts'
 import { startFakeStripe } from '../api/billing/fakeStripe.ts'
 import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
+import { runNextTo } from '../harness/commands.ts'
 import { newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 
@@ -33,15 +31,8 @@ afterAll(async () => {
 })
 
 /** Runs `npx footfall-server billing …` as an operator would, next to the service. */
-const footfall = (...args: string[]) =>
-  new Promise<string>((resolve) => {
-    execFile(
-      process.execPath,
-      [join(packageRoot, 'dist/collector/cli.js'), 'billing', ...args],
-      { env: { ...process.env, FOOTFALL_DATA_DIR: service.dataDir } },
-      (_error, stdout, stderr) => resolve(stdout + stderr),
-    )
-  })
+const footfall = async (...args: string[]) =>
+  (await runNextTo(service.dataDir, ['billing', ...args])).output
 
 test('usage that is the sum of the ledger reaches Stripe after a restart, and no log holds a secret, whatever Stripe answers', async () => {
   const { demo, dataDir } = service

@@ -1,5 +1,4 @@
 /** A clock that is wrong for a while: later events have the right time, and the operator is notified. */
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +8,7 @@ import { packageRoot } from '../../collector/platform/paths.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import { aheadMsMax, createSharedClock } from '../../collector/platform/sharedClock.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
+import { runNextTo } from '../harness/commands.ts'
 import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 
@@ -79,14 +79,7 @@ test('a clock that runs an hour ahead for a while changes no time by more than s
 test('a watermark that is ahead is named by doctor, set back at the next start, and holds no event', async () => {
   await service.end('SIGTERM')
   await postgres.query('UPDATE collectors SET complete_until_ms = $1', [Date.now() + hourMs])
-  const told = await new Promise<string>((resolve) => {
-    execFile(
-      process.execPath,
-      [join(packageRoot, 'dist/collector/cli.js'), 'doctor'],
-      { env: { ...process.env, ...env, FOOTFALL_DATA_DIR: service.dataDir } },
-      (_, stdout, stderr) => resolve(stdout + stderr),
-    )
-  })
+  const { output: told } = await runNextTo(service.dataDir, ['doctor'], env)
   expect(told).toMatch(/the watermark of collector .+ is .+ ahead of PostgreSQL's clock/)
   service = await startService({ env, dataDir: service.dataDir })
   expect(service.output()).toContain('a watermark was ahead of PostgreSQL’s clock and was set back')

@@ -31,6 +31,7 @@ import { packageRoot } from '../../collector/platform/paths.ts'
 import { makeTablesOf, migrationNames } from '../../collector/platform/postgres/migrate.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { beaconOf, customEvent, postBeacon, readEvent, readRows } from '../harness/api.ts'
+import { cli, runNextTo } from '../harness/commands.ts'
 import { newEmptyPostgresDatabase, ownDatabases, randomName } from '../harness/databases.ts'
 import { type Service, secretKey, startService, waitFor } from '../harness/service.ts'
 
@@ -44,18 +45,6 @@ afterAll(async () => {
   await service.end('SIGTERM')
   rmSync(directory, { recursive: true, force: true })
 })
-
-/** Runs a command as an operator does, next to the service of `dataDir` or without one. */
-const footfall = (dataDir: string, args: string[], env: Record<string, string> = {}) =>
-  new Promise<{ code: number; output: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      [join(packageRoot, 'dist/collector/cli.js'), ...args],
-      { env: { ...process.env, ...env, FOOTFALL_DATA_DIR: dataDir } },
-      (error, stdout, stderr) =>
-        resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
-    )
-  })
 
 /** Data that an idle service writes all the time, and the times of migrations. */
 const writtenByItself = [
@@ -116,11 +105,11 @@ test('a backup right after a single event works, and says what it read again', a
   await postBeacon(service.url, beaconOf(service, [event]))
   await readEvent(service, event.event_id)
   const backup = join(directory, 'quiet')
-  expect(await footfall(service.dataDir, ['backup', backup])).toEqual({
+  expect(await runNextTo(service.dataDir, ['backup', backup])).toEqual({
     code: 0,
     output: expect.stringContaining('all kept objects were read and are intact'),
   })
-  expect(await footfall(service.dataDir, ['backup', backup])).toEqual({
+  expect(await runNextTo(service.dataDir, ['backup', backup])).toEqual({
     code: 0,
     output: expect.stringMatching(/kept objects were last read at 20\S+Z; --verify reads them now/),
   })
@@ -160,7 +149,7 @@ test('a restored backup equals what was backed up, event by event and charge by 
   const last = Array.from({ length: 30 }, (_, number) => customEvent({ number }))
   await postBeacon(service.url, beaconOf(service, last))
   const backup = join(directory, 'backup')
-  expect(await footfall(service.dataDir, ['backup', backup])).toEqual({
+  expect(await runNextTo(service.dataDir, ['backup', backup])).toEqual({
     code: 0,
     output: expect.stringContaining(`in ${backup} is complete`),
   })
@@ -180,7 +169,7 @@ test('a restored backup equals what was backed up, event by event and charge by 
   expect(before['PostgreSQL: ledger']!.length).toBeGreaterThan(1)
 
   const dataDir = join(directory, 'restored')
-  expect(await footfall(dataDir, ['restore', backup])).toEqual({
+  expect(await runNextTo(dataDir, ['restore', backup])).toEqual({
     code: 0,
     output: expect.stringContaining('Now start'),
   })
@@ -197,20 +186,20 @@ test('a restored backup equals what was backed up, event by event and charge by 
 test('a backup is restored into empty places alone, and a directory that holds none is said to', async () => {
   const { dataDir } = service
   const filled = join(directory, 'backup')
-  expect(await footfall(dataDir, ['restore', filled])).toMatchObject({
+  expect(await runNextTo(dataDir, ['restore', filled])).toMatchObject({
     code: 1,
     output: expect.stringMatching(/^footfall: \S+ is not empty/),
   })
   const target = join(directory, 'new')
-  expect(await footfall(target, ['restore', directory])).toMatchObject({
+  expect(await runNextTo(target, ['restore', directory])).toMatchObject({
     code: 1,
     output: expect.stringMatching(/^footfall: \S+ contains no complete backup\n$/),
   })
-  expect(await footfall(target, ['restore', filled, '--backup', '2020-01-01'])).toMatchObject({
+  expect(await runNextTo(target, ['restore', filled, '--backup', '2020-01-01'])).toMatchObject({
     code: 1,
     output: expect.stringMatching(/has no backup 2020-01-01: it has 20/),
   })
-  expect(await footfall(target, ['restore'])).toMatchObject({
+  expect(await runNextTo(target, ['restore'])).toMatchObject({
     code: 1,
     output: expect.stringMatching(
       /^footfall: name a directory for backups, or set FOOTFALL_BACKUP/,
@@ -221,7 +210,7 @@ test('a backup is restored into empty places alone, and a directory that holds n
     [{ ...used, CLICKHOUSE_DATABASE: randomName() }, 'PostgreSQL already has tables'],
     [{ ...used, DATABASE_URL: await newEmptyPostgresDatabase() }, 'ClickHouse at '],
   ] as const)
-    expect(await footfall(target, ['restore', filled], env)).toMatchObject({
+    expect(await runNextTo(target, ['restore', filled], env)).toMatchObject({
       code: 1,
       output: expect.stringMatching(new RegExp(`^footfall: ${full}.*restore into (an )?empty`)),
     })
@@ -265,12 +254,12 @@ async function emptyTarget() {
 
 test('a damaged backup is refused before the first row, and a restore that was cut off before a start', async () => {
   const backup = join(directory, 'to be damaged')
-  expect(await footfall(service.dataDir, ['backup', backup])).toMatchObject({ code: 0 })
+  expect(await runNextTo(service.dataDir, ['backup', backup])).toMatchObject({ code: 0 })
   const { env, postgres, expectEmpty } = await emptyTarget()
   const target = join(directory, 'refused')
   const refuses = async (reason: RegExp) => {
     for (const options of [[], ['--check']]) {
-      const refused = await footfall(target, ['restore', backup, ...options], env)
+      const refused = await runNextTo(target, ['restore', backup, ...options], env)
       expect(refused).toEqual({ code: 1, output: expect.stringMatching(reason) })
     }
     await expectEmpty()
@@ -296,7 +285,7 @@ test('a damaged backup is refused before the first row, and a restore that was c
     await refuses(/has other bytes than were written: the backup is damaged/)
     writeFileSync(file, content)
   }
-  expect(await footfall(target, ['restore', backup, '--check'], env)).toMatchObject({
+  expect(await runNextTo(target, ['restore', backup, '--check'], env)).toMatchObject({
     code: 0,
     output: expect.stringContaining('is intact'),
   })
@@ -318,14 +307,14 @@ test('a damaged backup is refused before the first row, and a restore that was c
     writeFileSync(join(backup, 'objects', object), bytes)
     users(written).objects = [object]
   })
-  const halfway = await footfall(target, ['restore', backup], env)
+  const halfway = await runNextTo(target, ['restore', backup], env)
   expect(halfway).toEqual({ code: 1, output: expect.stringContaining('no uuid') })
   await expect(startService({ dataDir: target })).rejects.toThrow(
     /a restore into .* did not finish/,
   )
   // Another machine, and another try.
   await expect(startService({ env })).rejects.toThrow(/a restore into these stores did not finish/)
-  expect(await footfall(target, ['restore', backup], env)).toMatchObject({
+  expect(await runNextTo(target, ['restore', backup], env)).toMatchObject({
     code: 1,
     output: expect.stringMatching(
       /did not finish.* empty the data directory and drop both databases/,
@@ -333,11 +322,11 @@ test('a damaged backup is refused before the first row, and a restore that was c
   })
   await postgres.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
   rmSync(target, { recursive: true })
-  const [good] = await footfall(target, ['backups', backup]).then(({ output }) =>
+  const [good] = await runNextTo(target, ['backups', backup]).then(({ output }) =>
     output.split('\n').slice(-2),
   )
   expect(
-    await footfall(target, ['restore', backup, '--backup', good!.split(' ', 1)[0]!], env),
+    await runNextTo(target, ['restore', backup, '--backup', good!.split(' ', 1)[0]!], env),
   ).toEqual({ code: 0, output: expect.stringContaining('Now start') })
 }, 600_000)
 
@@ -356,7 +345,7 @@ async function rewriteManifest(
 
 test('a second backup writes what is new; a killed one is repeated; old ones are removed', async () => {
   const backup = join(directory, 'several')
-  const back = () => footfall(service.dataDir, ['backup', backup])
+  const back = () => runNextTo(service.dataDir, ['backup', backup])
   const writtenIn = ({ output }: { output: string }) => {
     const [, written, kept] =
       /written: \d+ objects?, (\d+) bytes; kept from earlier backups: \d+ objects?, (\d+)/.exec(
@@ -364,11 +353,9 @@ test('a second backup writes what is new; a killed one is repeated; old ones are
       )!
     return { written: Number(written), kept: Number(kept) }
   }
-  const killed = execFile(
-    process.execPath,
-    [join(packageRoot, 'dist/collector/cli.js'), 'backup', backup],
-    { env: { ...process.env, FOOTFALL_DATA_DIR: service.dataDir } },
-  )
+  const killed = execFile(process.execPath, [cli, 'backup', backup], {
+    env: { ...process.env, FOOTFALL_DATA_DIR: service.dataDir },
+  })
   const ended = new Promise((resolve) => killed.once('exit', (_, signal) => resolve(signal)))
   await waitFor('rows of ClickHouse', () =>
     existsSync(join(backup, 'objects'))
@@ -377,7 +364,7 @@ test('a second backup writes what is new; a killed one is repeated; old ones are
   )
   killed.kill('SIGKILL')
   expect(await ended).toBe('SIGKILL')
-  expect(await footfall(service.dataDir, ['backups', backup])).toMatchObject({
+  expect(await runNextTo(service.dataDir, ['backups', backup])).toMatchObject({
     output: expect.stringContaining('contains no complete backup'),
   })
   // Its lease ends by itself.
@@ -400,20 +387,20 @@ test('a second backup writes what is new; a killed one is repeated; old ones are
   expect(writtenIn(second).written).toBeLessThan(writtenIn(second).kept / 2)
 
   const before = readdirSync(join(backup, 'objects')).length
-  expect(await footfall(service.dataDir, ['backups', backup, '--keep', '1'])).toMatchObject({
+  expect(await runNextTo(service.dataDir, ['backups', backup, '--keep', '1'])).toMatchObject({
     code: 0,
     output: expect.stringMatching(/^removed 1 backup and [1-9]\d* objects?; kept 1 backup\n/),
   })
   expect(readdirSync(join(backup, 'objects')).length).toBeLessThan(before)
-  expect(await footfall(join(directory, 'unused'), ['restore', backup, '--check'])).toMatchObject({
+  expect(await runNextTo(join(directory, 'unused'), ['restore', backup, '--check'])).toMatchObject({
     code: 0,
   })
 }, 600_000)
 
 test('a damaged object is found when it is reused, and written again', async () => {
   const backup = join(directory, 'flipped')
-  const back = (...options: string[]) => footfall(service.dataDir, ['backup', backup, ...options])
-  const check = () => footfall(join(directory, 'unused'), ['restore', backup, '--check'])
+  const back = (...options: string[]) => runNextTo(service.dataDir, ['backup', backup, ...options])
+  const check = () => runNextTo(join(directory, 'unused'), ['restore', backup, '--check'])
   expect(await back()).toMatchObject({ code: 0 })
   const flip = (path: string) => {
     const bytes = readFileSync(path)
@@ -534,7 +521,7 @@ test('a start backs up before it migrates, migrates nothing if that fails, and t
   const manifest = await readManifest(store, await findBackup(store))
   expect(manifest.postgres.migrations).toEqual(migrationNames().slice(0, -1))
   const target = await emptyTarget()
-  expect(await footfall(join(directory, 'way back'), ['restore', place], target.env)).toEqual({
+  expect(await runNextTo(join(directory, 'way back'), ['restore', place], target.env)).toEqual({
     code: 0,
     output: expect.stringContaining('Now start'),
   })
@@ -542,7 +529,7 @@ test('a start backs up before it migrates, migrates nothing if that fails, and t
   expect(rows).toEqual([{ email: 'old@example.com' }])
 
   const other = await olderStores('/nowhere')
-  const forced = await footfall(directory, ['migrate', '--no-backup'], other)
+  const forced = await runNextTo(directory, ['migrate', '--no-backup'], other)
   expect(forced).toEqual({ code: 0, output: expect.not.stringContaining('backup') })
 }, 600_000)
 
@@ -592,7 +579,7 @@ test('backups in a store that speaks S3', async () => {
     FOOTFALL_BACKUP_S3_ACCESS_KEY_ID: 'unknown',
     FOOTFALL_BACKUP_S3_SECRET_ACCESS_KEY: 'a-wrong-secret',
   }
-  const refused = await footfall(service.dataDir, ['backup'], wrong)
+  const refused = await runNextTo(service.dataDir, ['backup'], wrong)
   expect(refused).toMatchObject({
     code: 1,
     output: expect.stringMatching(
@@ -601,19 +588,19 @@ test('backups in a store that speaks S3', async () => {
   })
   expect(refused.output).not.toContain('a-wrong-secret')
   const unreachable = { ...env, FOOTFALL_BACKUP_S3_ENDPOINT: 'http://127.0.0.1:9' }
-  expect(await footfall(service.dataDir, ['backup'], unreachable)).toMatchObject({
+  expect(await runNextTo(service.dataDir, ['backup'], unreachable)).toMatchObject({
     code: 1,
     output: expect.stringContaining('cannot be reached for s3://backups/footfall/live/'),
   })
 
-  expect(await footfall(service.dataDir, ['backup'], env)).toMatchObject({ code: 0 })
-  const again = await footfall(service.dataDir, ['backup'], env)
+  expect(await runNextTo(service.dataDir, ['backup'], env)).toMatchObject({ code: 0 })
+  const again = await runNextTo(service.dataDir, ['backup'], env)
   expect(again.output).toMatch(/kept from earlier backups: \d\d+ objects?/)
-  expect(await footfall(service.dataDir, ['backups', '--keep', '1'], env)).toMatchObject({
+  expect(await runNextTo(service.dataDir, ['backups', '--keep', '1'], env)).toMatchObject({
     output: expect.stringMatching(/^removed 1 backup and [1-9]\d* objects?;/),
   })
   const target = await emptyTarget()
-  const restored = await footfall(join(directory, 'from s3'), ['restore'], {
+  const restored = await runNextTo(join(directory, 'from s3'), ['restore'], {
     ...env,
     ...target.env,
   })
@@ -650,7 +637,7 @@ test('what a collector that is gone had not shipped is shipped by hand, each eve
         params: {},
       })
     ).map(({ event_id }) => event_id)
-  const ship = () => footfall(join(directory, 'elsewhere'), ['spool', 'ship', gone.dataDir], env)
+  const ship = () => runNextTo(join(directory, 'elsewhere'), ['spool', 'ship', gone.dataDir], env)
   expect(await ship()).toEqual({
     code: 0,
     output: expect.stringMatching(
@@ -661,14 +648,14 @@ test('what a collector that is gone had not shipped is shipped by hand, each eve
   expect((await ids()).sort()).toEqual(sent)
   expect(await ship()).toMatchObject({ code: 0 })
   expect((await ids()).sort()).toEqual(sent)
-  expect(await footfall(directory, ['spool', 'ship', directory], env)).toMatchObject({
+  expect(await runNextTo(directory, ['spool', 'ship', directory], env)).toMatchObject({
     code: 1,
     output: expect.stringMatching(/^footfall: \S+ contains no spool\n$/),
   })
 }, 600_000)
 
 test('doctor says in plain words what is well and what is not; migrate makes schemas', async () => {
-  const well = await footfall(service.dataDir, ['doctor'], {
+  const well = await runNextTo(service.dataDir, ['doctor'], {
     PORT: new URL(service.url).port,
     FOOTFALL_SECRET_KEY: secretKey,
   })
@@ -683,21 +670,21 @@ test('doctor says in plain words what is well and what is not; migrate makes sch
   }
   const elsewhere = join(directory, 'examined')
   mkdirSync(elsewhere)
-  const first = await footfall(elsewhere, ['doctor'], env)
+  const first = await runNextTo(elsewhere, ['doctor'], env)
   expect(first).toMatchObject({ code: 1 })
   expect(first.output).toMatch(
     /^✗ PostgreSQL lacks 001_organizations\.sql@\w+, .+: start the service, or run npx footfall-server migrate$/m,
   )
   expect(first.output).toMatch(/^✗ ClickHouse lacks 001_collection\.sql@\w+, /m)
   expect(first.output).toMatch(/^✗ no service answers at /m)
-  expect(await footfall(elsewhere, ['migrate'], env)).toMatchObject({ code: 0 })
-  const second = await footfall(elsewhere, ['doctor'], {
+  expect(await runNextTo(elsewhere, ['migrate'], env)).toMatchObject({ code: 0 })
+  const second = await runNextTo(elsewhere, ['doctor'], {
     ...env,
     CLICKHOUSE_URL: 'http://127.0.0.1:9',
   })
   expect(second.output).toContain("✓ PostgreSQL has this version's schema")
   expect(second.output).toMatch(/^✗ ClickHouse cannot be queried: .+$/m)
-  expect((await footfall(elsewhere, ['doctor'], env)).output).toContain(
+  expect((await runNextTo(elsewhere, ['doctor'], env)).output).toContain(
     "✓ ClickHouse has this version's schema",
   )
 }, 600_000)

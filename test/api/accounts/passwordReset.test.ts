@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sha256 } from '../../../collector/api/access/authenticate.ts'
-import { packageRoot } from '../../../collector/platform/paths.ts'
+import { cli, runNextTo } from '../../harness/commands.ts'
 import { newPostgresDatabase } from '../../harness/databases.ts'
 import { waitFor } from '../../harness/service.ts'
 import { openTerminal } from '../../harness/terminal.ts'
@@ -25,18 +23,8 @@ const askFor = (email: string, address = '10.9.8.7') =>
 const mailTo = (email: string) => it.mail.mailTo(email, '/reset-password/')
 const tokenIn = (body: string) => /\/reset-password\/([\w-]{43})/.exec(body)![1]!
 
-const cli = join(packageRoot, 'dist/collector/cli.js')
-
-const run = (args: string[], env: Record<string, string>) =>
-  new Promise<{ code: number; output: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      [cli, ...args],
-      { env: { ...process.env, ...env } },
-      (error, stdout, stderr) =>
-        resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
-    ).stdin!.end()
-  })
+const run = (args: string[], { FOOTFALL_DATA_DIR, ...env }: Record<string, string>) =>
+  runNextTo(FOOTFALL_DATA_DIR!, args, env)
 
 describe('a forgotten password', () => {
   test('is changed by the link of a mail, once; sessions and tokens end', async () => {

@@ -1,6 +1,4 @@
 /** Builds as the service does them: asked for, run as jobs, repeated, refreshed, dropped. */
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import {
   audienceQueues,
@@ -13,9 +11,9 @@ import { requestBuild } from '../../../collector/audiences/builds.ts'
 import { createAllowance } from '../../../collector/billing/allowance.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
-import { packageRoot } from '../../../collector/platform/paths.ts'
 import { withLease } from '../../../collector/platform/postgres/lease.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
+import { runNextTo } from '../../harness/commands.ts'
 import { randomName } from '../../harness/databases.ts'
 import { type Answering, waitFor } from '../../harness/service.ts'
 import { openTenant } from '../../harness/sharedApp.ts'
@@ -108,19 +106,10 @@ test('a changed definition is built anew; until then the build before is served'
 test('npx footfall-server audiences build ID builds and says how many there are', async () => {
   const id = await create()
   await completed(id)
-  const run = (audienceId: string) =>
-    new Promise<{ code: number; output: string }>((resolve) => {
-      execFile(
-        process.execPath,
-        [join(packageRoot, 'dist/collector/cli.js'), 'audiences', 'build', audienceId],
-        { env: { ...process.env, FOOTFALL_DATA_DIR: service.dataDir } },
-        (error, stdout, stderr) =>
-          resolve({ code: Number(error?.code ?? 0), output: stderr + stdout }),
-      )
-    })
+  const run = (audienceId: string) => runNextTo(service.dataDir, ['audiences', 'build', audienceId])
   const { code, output } = await run(id)
   expect(code).toBe(0)
-  expect(output).toMatch(/30 members: build [0-9a-f-]{36}\n$/)
+  expect(output).toMatch(/^30 members: build [0-9a-f-]{36}$/m)
   expect(await run('nothing')).toEqual({
     code: 1,
     output: 'footfall: there is no audience nothing\n',

@@ -108,7 +108,6 @@ export async function openApi({
       fetch(`${url}${path}`, { ...init, headers: { ...headersOf(key), ...init.headers } }),
     async close() {
       await opened.close()
-      await clickhouse.command({ sql: `DROP DATABASE ${database}`, params: {} })
       await Promise.all([clickhouse.close(), ledgerPool.end(), accounts.close()])
       await Promise.all([clickhouseProxy.refuse(), postgresProxy.refuse()])
     },

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { packageRoot } from '../../../collector/platform/paths.ts'
 import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
+import { runNextTo } from '../../harness/commands.ts'
 import { type Answering, waitFor } from '../../harness/service.ts'
 import { openTenant } from '../../harness/sharedApp.ts'
 
@@ -14,16 +12,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop())
 
 /** Runs `npx footfall-server billing …` as an operator would, next to the service. */
-const footfall = (...args: string[]) =>
-  new Promise<{ code: number; output: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      [join(packageRoot, 'dist/collector/cli.js'), 'billing', ...args],
-      { env: { ...process.env, FOOTFALL_DATA_DIR: service.dataDir } },
-      (error, stdout, stderr) =>
-        resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
-    )
-  })
+const footfall = (...args: string[]) => runNextTo(service.dataDir, ['billing', ...args])
 
 const read = (headers: Record<string, string> = {}) =>
   ask(service, '/api/v3/events/web_event?limit=1', headers)

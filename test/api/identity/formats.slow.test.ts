@@ -61,7 +61,7 @@ describe.each(cases)('%s, %s', (format, packing) => {
       [['-', '--format', format], content],
     ] as const) {
       await store.clickhouse.command({ sql: 'TRUNCATE TABLE profiles', params: {} })
-      expect(await store.identity(['load', ...args], stdin)).toMatchObject({
+      expect(await store.runLine(['identity', 'load', ...args], stdin)).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(/^40 rows loaded into profiles, in /),
       })

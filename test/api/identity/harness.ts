@@ -1,23 +1,16 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { inject } from 'vitest'
+import { loadIntent } from '../../../collector/audiences/signals/intentCommands.ts'
+import { runIdentityCommand } from '../../../collector/identity/identityCommands.ts'
+import { openDatabase } from '../../../collector/platform/clickhouse/cluster.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
-import { packageRoot } from '../../../collector/platform/paths.ts'
 import type { Row } from '../../harness/api.ts'
+import { runCommand, runCommandLine } from '../../harness/commands.ts'
 import { newClickHouseDatabase } from '../../harness/databases.ts'
-
-export const cli = join(packageRoot, 'dist/collector/cli.js')
-
-/** Result of a command. */
-export interface Ended {
-  code: number
-  stdout: string
-  stderr: string
-}
 
 /** An identity store of a test's own, and the directory of files to load into it. */
 export async function openIdentityStore() {
@@ -27,7 +20,8 @@ export async function openIdentityStore() {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-load-'))
   const facts = { clickhouse_url: url, clickhouse_database: database, postgres_url: '' }
   writeFileSync(join(directory, 'stores.json'), JSON.stringify(facts))
-  const env = { ...process.env, FOOTFALL_DATA_DIR: directory }
+  const env = { FOOTFALL_DATA_DIR: directory }
+  const openStore = async () => openDatabase(url, database)
 
   const rows = <T = Row>(sql: string, params: Record<string, unknown> = {}): Promise<T[]> =>
     clickhouse.rows<T>({ sql, params })
@@ -65,16 +59,8 @@ export async function openIdentityStore() {
       outgoing.end(sql)
     })
 
-  const run = (command: string, args: readonly string[], stdin?: Buffer): Promise<Ended> =>
-    new Promise((resolve) => {
-      const child = execFile(
-        process.execPath,
-        [cli, command, ...args],
-        { env, cwd: directory },
-        (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
-      )
-      child.stdin!.end(stdin)
-    })
+  const runLine = (args: readonly string[], stdin?: Buffer) =>
+    runCommandLine(args, env, { cwd: directory, stdin })
 
   return {
     clickhouse,
@@ -91,10 +77,14 @@ export async function openIdentityStore() {
       writeFileSync(path, content)
       return path
     },
-    /** Runs `npx footfall-server identity …` as an operator would. */
-    identity: (args: readonly string[], stdin?: Buffer) => run('identity', args, stdin),
-    /** Runs `npx footfall-server intent …`. */
-    intent: (args: readonly string[], stdin?: Buffer) => run('intent', args, stdin),
+    /** Runs `npx footfall-server …` as an operator would. */
+    runLine,
+    /** Runs the code of `npx footfall-server identity …` here. */
+    identity: ([name, ...args]: readonly string[]) =>
+      runCommand(directory, () => runIdentityCommand(openStore, name as 'load', args)),
+    /** Runs the code of `npx footfall-server intent load …` here. */
+    intent: ([, ...args]: readonly string[]) =>
+      runCommand(directory, () => loadIntent(openStore, args)),
     /** Tables that loads left behind. */
     leftovers: async () =>
       (
@@ -103,7 +93,6 @@ export async function openIdentityStore() {
         )
       ).map(({ name }) => name),
     async close() {
-      await clickhouse.command({ sql: `DROP DATABASE ${database}`, params: {} })
       await clickhouse.close()
       rmSync(directory, { recursive: true, force: true })
     },

@@ -5,8 +5,9 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Graph, profileAt } from '../../../collector/identity/generate/index.ts'
 import type { Row } from '../../harness/api.ts'
+import { cli } from '../../harness/commands.ts'
 import { waitFor } from '../../harness/service.ts'
-import { cli, type IdentityStore, ndjson, openIdentityStore } from './harness.ts'
+import { type IdentityStore, ndjson, openIdentityStore } from './harness.ts'
 
 let store: IdentityStore
 beforeAll(async () => {
@@ -48,7 +49,7 @@ describe('a load that is killed in the middle', () => {
   }, async () => {
     const path = store.write('bulky.ndjson', bulky())
     const child = spawn(process.execPath, [cli, 'identity', 'load', path], {
-      env: store.env,
+      env: { ...process.env, ...store.env },
       stdio: 'ignore',
     })
     const state = await waitFor(

@@ -1,5 +1,5 @@
 /** What becomes of custom events that differ from the tracking plan of their project, and its file. */
-import { execFile, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packageRoot } from '../../../collector/platform/paths.ts'
 import type { BeaconReceipt } from '../../../schemas/beacon.ts'
 import { beaconOf, customEvent, postBeacon, receiptOf } from '../../harness/api.ts'
+import { runCommandLine } from '../../harness/commands.ts'
 import { waitFor } from '../../harness/service.ts'
 import { type Accounts, type Caller, type Json, openAccounts } from '../accounts/harness.ts'
 
@@ -216,51 +217,45 @@ describe('the file', () => {
   })
   afterAll(() => rmSync(directory, { recursive: true }))
 
-  /** The service answers in this process, which must not wait for the command. */
   const footfall = (...args: string[]) => footfallWith({}, ...args)
-  const footfallWith = (env: Record<string, string>, ...args: string[]) =>
-    new Promise<{ status: unknown; text: string }>((resolve) => {
-      execFile(
-        process.execPath,
-        [join(packageRoot, 'dist/collector/cli.js'), 'plan', ...args],
-        {
-          cwd: directory,
-          env: {
-            ...process.env,
-            FOOTFALL_URL: it.url,
-            FOOTFALL_API_KEY: it.demo.api_key,
-            FOOTFALL_API_SECRET: it.demo.api_secret,
-            ...env,
-          },
-        },
-        (error, stdout, stderr) => resolve({ status: error?.code ?? 0, text: stdout + stderr }),
-      )
-    })
+  const footfallWith = async (env: Record<string, string>, ...args: string[]) => {
+    const { code, stdout, stderr } = await runCommandLine(
+      ['plan', ...args],
+      {
+        FOOTFALL_URL: it.url,
+        FOOTFALL_API_KEY: it.demo.api_key,
+        FOOTFALL_API_SECRET: it.demo.api_secret,
+        ...env,
+      },
+      { cwd: directory },
+    )
+    return { code, text: stdout + stderr }
+  }
   const write = (content: object) =>
     writeFileSync(join(directory, 'footfall.plan.json'), JSON.stringify(content))
 
   test('is checked, pushed and pulled, and check tells whether the service has it', async () => {
     const project = await it.makeProject()
     const flags = ['--project', project]
-    expect(await footfall('pull', ...flags)).toMatchObject({ status: 1 })
+    expect(await footfall('pull', ...flags)).toMatchObject({ code: 1 })
     write(plan())
     expect(await footfall('check', ...flags)).toMatchObject({
-      status: 1,
+      code: 1,
       text: expect.stringContaining('+ Signed up'),
     })
-    expect(await footfall('push', ...flags)).toMatchObject({ status: 0 })
-    expect(await footfall('check', ...flags)).toMatchObject({ status: 0 })
+    expect(await footfall('push', ...flags)).toMatchObject({ code: 0 })
+    expect(await footfall('check', ...flags)).toMatchObject({ code: 0 })
     rmSync(join(directory, 'footfall.plan.json'))
-    expect(await footfall('pull', ...flags)).toMatchObject({ status: 0 })
+    expect(await footfall('pull', ...flags)).toMatchObject({ code: 0 })
     expect(JSON.parse(readFileSync(join(directory, 'footfall.plan.json'), 'utf8'))).toEqual(plan())
     write(plan({ events: {}, on_violation: 'reject' }))
     expect(await footfall('push', ...flags)).toMatchObject({
-      status: 0,
+      code: 0,
       text: expect.stringMatching(/- Signed up\n~ on_violation: mark → reject\n/),
     })
     write({ ...plan(), events: { A: { schema: { type: 'text' } } } })
     expect(await footfall('push', ...flags)).toMatchObject({
-      status: 1,
+      code: 1,
       text: expect.stringContaining('/events/A/schema/type must be "object"'),
     })
   })
@@ -269,13 +264,13 @@ describe('the file', () => {
     const project = await it.makeProject()
     write(plan())
     const ended = await footfall('push')
-    expect(ended.status).toBe(1)
+    expect(ended.code).toBe(1)
     expect(ended.text).toMatch(
       /^footfall: The key can access \d+ projects\. Name one with --project ID$/m,
     )
     expect(ended.text).toContain(`  ${project}  `)
     const refused = await footfallWith({ FOOTFALL_API_SECRET: 'wrong' }, 'check')
-    expect(refused.status).toBe(1)
+    expect(refused.code).toBe(1)
     expect(refused.text.trim().split('\n')).toEqual([expect.stringMatching(/^footfall: /)])
   })
 
@@ -297,7 +292,7 @@ describe('the file', () => {
         },
       }),
     )
-    expect(await footfall('types', '--out', 'footfall.d.ts')).toMatchObject({ status: 0 })
+    expect(await footfall('types', '--out', 'footfall.d.ts')).toMatchObject({ code: 0 })
     const declarations = join(packageRoot, 'pixel/footfall.d.ts')
     writeFileSync(
       join(directory, 'tsconfig.json'),

@@ -17,10 +17,9 @@ import { createList } from '../../../../collector/audiences/lists/lists.ts'
 import { saveUpload } from '../../../../collector/audiences/lists/upload/saveUpload.ts'
 import { openUploads } from '../../../../collector/audiences/lists/upload/uploads.ts'
 import { type Allowance, createAllowance } from '../../../../collector/billing/allowance.ts'
-import { migrateClickHouse } from '../../../../collector/platform/clickhouse/migrate.ts'
 import { openClickHouse } from '../../../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres } from '../../../../collector/platform/postgres/pool.ts'
-import { newPostgresDatabase, randomName } from '../../../harness/databases.ts'
+import { newClickHouseDatabase, newPostgresDatabase } from '../../../harness/databases.ts'
 
 export interface FileOptions {
   format?: ImportFile['format']
@@ -78,9 +77,7 @@ export function importInto(
 
 /** Stores and a directory of uploads, without a service: a test runs its own imports. */
 export async function openLists() {
-  const database = randomName()
-  await migrateClickHouse(inject('clickhouseUrl'), database)
-  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), await newClickHouseDatabase())
   const postgresUrl = await newPostgresDatabase()
   const postgres = openPostgres(postgresUrl, () => {})
   const [organizationId, projectId] = [randomUUID(), randomUUID()]

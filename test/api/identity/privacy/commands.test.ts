@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { packageRoot } from '../../../../collector/platform/paths.ts'
+import { runNextTo } from '../../../harness/commands.ts'
 import { openPrivacy, type Privacy } from './harness.ts'
 
 let it: Privacy
@@ -12,16 +10,7 @@ beforeAll(async () => {
 afterAll(() => it.close())
 
 /** Runs `npx footfall-server privacy …` as an operator would, next to the service. */
-const footfall = (...args: string[]) =>
-  new Promise<{ code: number; output: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      [join(packageRoot, 'dist/collector/cli.js'), 'privacy', ...args],
-      { env: { ...process.env, FOOTFALL_DATA_DIR: it.service.dataDir } },
-      (error, stdout, stderr) =>
-        resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
-    )
-  })
+const footfall = (...args: string[]) => runNextTo(it.service.dataDir, ['privacy', ...args])
 
 test('operators opt people out of one organization, and in again', async () => {
   const { email, hem, cookie } = await it.meet()

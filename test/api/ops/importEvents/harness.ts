@@ -1,19 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { packageRoot } from '../../../../collector/platform/paths.ts'
+import { readConfig } from '../../../../collector/config.ts'
+import { runImportCommand } from '../../../../collector/ops/importEvents/importCommand.ts'
+import type { ProductName } from '../../../../collector/ops/importEvents/products/products.ts'
+import { runHistoryCommand } from '../../../../collector/ops/importHistory/historyCommand.ts'
 import { chrome, type Row } from '../../../harness/api.ts'
+import { type Ended, runCommand, runCommandLine } from '../../../harness/commands.ts'
 import { openTenants, type Tenants } from '../../../harness/tenants.ts'
-
-/** The result of a command. */
-export interface Ended {
-  code: number | null
-  stdout: string
-  stderr: string
-}
 
 export type Importing = Awaited<ReturnType<typeof openImporting>>
 
@@ -23,43 +18,28 @@ const day = 86_400_000
 export async function openImporting() {
   const tenants: Tenants = await openTenants()
   const directory = mkdtempSync(join(tmpdir(), 'footfall-import-'))
-  const env = { ...process.env, ...tenants.env, FOOTFALL_DATA_DIR: directory }
+  const env = { ...tenants.env, FOOTFALL_DATA_DIR: directory }
   const { projectId, pixelId } = tenants.first
-  const cli = [process.execPath, join(packageRoot, 'dist/collector/cli.js')]
-  const command = (...args: string[]) => [...cli, 'events', 'import', '--pixel', pixelId, ...args]
-  const run = ([program, ...rest]: string[]): { child: ChildProcess; ended: Promise<Ended> } => {
-    const child = spawn(program!, rest, { env, cwd: directory, stdio: ['pipe', 'pipe', 'pipe'] })
-    const code = new Promise<number | null>((resolve) => child.once('close', resolve))
-    const ended = Promise.all([code, text(child.stdout!), text(child.stderr!)])
-    return {
-      child,
-      ended: ended.then(([code, stdout, stderr]) => ({ code, stdout, stderr })),
-    }
-  }
-  const start = (...args: string[]) => run(command(...args))
-  const startExport = (product: string, ...args: string[]) => {
-    const pixel = product === 'plausible' ? [] : ['--pixel', pixelId]
-    return run([...cli, 'import', product, ...pixel, ...args])
-  }
+  const ofImport = (args: readonly string[]) => ['--pixel', pixelId, ...args]
   return {
     ...tenants,
     env,
     directory,
-    command,
-    start,
-    /** Runs `npx footfall-server events import` as an operator would. */
-    importFiles(args: string[], stdin?: Buffer): Promise<Ended> {
-      const { child, ended } = start(...args)
-      child.stdin!.end(stdin)
-      return ended
-    },
-    startExport,
-    /** Runs `npx footfall-server import PRODUCT`. */
-    importExport(product: string, args: string[]): Promise<Ended> {
-      const { child, ended } = startExport(product, ...args)
-      child.stdin!.end()
-      return ended
-    },
+    /** The words of `npx footfall-server events import`. */
+    wordsOf: (...args: string[]) => ['events', 'import', ...ofImport(args)],
+    /** Runs `npx footfall-server …` as an operator would. */
+    runLine: (words: string[], stdin?: Buffer) =>
+      runCommandLine(words, env, { cwd: directory, stdin }),
+    /** Runs the code of `npx footfall-server events import` here. */
+    importFiles: (args: string[]) =>
+      runCommand(directory, () => runImportCommand(readConfig(env), ofImport(args))),
+    /** Runs the code of `npx footfall-server import PRODUCT` here. */
+    importExport: (product: ProductName | 'plausible', args: string[]) =>
+      runCommand(directory, () =>
+        product === 'plausible'
+          ? runHistoryCommand(readConfig(env), args)
+          : runImportCommand(readConfig(env), ofImport(args), product),
+      ),
     write(name: string, content: string | Buffer): string {
       writeFileSync(join(directory, name), content)
       return name

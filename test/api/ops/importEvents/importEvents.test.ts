@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../../../harness/api.ts'
+import { cli } from '../../../harness/commands.ts'
 import { openTerminal } from '../../../harness/terminal.ts'
 import { csv, ndjson } from '../../identity/harness.ts'
 import { countsOf, type Importing, openImporting, pageView } from './harness.ts'
@@ -282,14 +283,18 @@ test('a dry run stores nothing and counts what an import would', async () => {
 test('a terminal shows a bar, and standard input is a file', async () => {
   const rows = Array.from({ length: 3_000 }, () => pageView(2))
   importing.write('bar.ndjson', ndjson(rows))
-  const terminal = openTerminal(importing.command(`${importing.directory}/bar.ndjson`), {
-    ...(importing.env as Record<string, string>),
-  })
+  const terminal = openTerminal(
+    [process.execPath, cli, ...importing.wordsOf(`${importing.directory}/bar.ndjson`)],
+    importing.env,
+  )
   expect(await terminal.ended).toBe(0)
   expect(terminal.output()).toMatch(/[█░]{24} \d+ %/)
   expect(terminal.output()).toContain('3,000 events imported')
   const more = [pageView(2)]
-  const piped = await importing.importFiles(['-', '--format', 'ndjson'], Buffer.from(ndjson(more)))
+  const piped = await importing.runLine(
+    importing.wordsOf('-', '--format', 'ndjson'),
+    Buffer.from(ndjson(more)),
+  )
   expect(countsOf(piped)).toMatchObject({ events: 1 })
 })
 
@@ -300,6 +305,6 @@ test.each([
   [['x.ndjson', '--pixel', randomUUID()], 'there is no pixel'],
 ])('%j is refused with a reason', async (args, reason) => {
   importing.write('x.ndjson', ndjson([pageView(1)]))
-  const ended = await importing.importFiles(args, Buffer.alloc(0))
+  const ended = await importing.importFiles(args)
   expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining(reason)])
 })

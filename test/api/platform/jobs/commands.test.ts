@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { packageRoot } from '../../../../collector/platform/paths.ts'
 import { openPostgres, type Postgres } from '../../../../collector/platform/postgres/pool.ts'
+import { runNextTo } from '../../../harness/commands.ts'
 import { type Answering, waitFor } from '../../../harness/service.ts'
 import { openTenant } from '../../../harness/sharedApp.ts'
 
@@ -18,16 +16,7 @@ afterAll(async () => {
   await service.stop()
 })
 
-const footfall = (...args: string[]) =>
-  new Promise<{ code: number; output: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      [join(packageRoot, 'dist/collector/cli.js'), 'jobs', ...args],
-      { env: { ...process.env, FOOTFALL_DATA_DIR: service.dataDir } },
-      (error, stdout, stderr) =>
-        resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
-    )
-  })
+const footfall = (...args: string[]) => runNextTo(service.dataDir, ['jobs', ...args])
 
 const queue = 'admin.delete-expired'
 
