@@ -45,8 +45,8 @@ function newDatabase(template?: string): Promise<string> {
 }
 
 /**
- * Returns the name of an empty database in the run's ClickHouse, with all tables in it: one that an earlier file of this
- * worker used, or a new one.
+ * Returns the name of an empty database in the run's ClickHouse, with all tables in it. An earlier file of this worker may
+ * have used it.
  */
 export async function newClickHouseDatabase(): Promise<string> {
   const name = emptied.pop() ?? (await createClickHouseDatabase(randomName()))

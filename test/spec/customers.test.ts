@@ -67,20 +67,23 @@ beforeAll(async () => {
 })
 afterAll(() => tenants.close())
 
-/** The text of an answer, in every form that the route has. */
+const forms = [
+  'application/json',
+  'application/x-ndjson',
+  'text/csv',
+  // Not packed, so its texts are in its bytes.
+  'application/vnd.apache.arrow.stream',
+]
+
+/** The text of an answer in these forms. */
 async function textsOf(
   path: string,
   query: Record<string, string>,
   key: Headers,
+  asked = forms,
 ): Promise<string[]> {
   return Promise.all(
-    [
-      'application/json',
-      'application/x-ndjson',
-      'text/csv',
-      // Not packed, so its texts are in its bytes.
-      'application/vnd.apache.arrow.stream',
-    ].map(async (accept) => {
+    asked.map(async (accept) => {
       const answer = await fetch(`${tenants.service.url}${path}?${new URLSearchParams(query)}`, {
         headers: { ...key, accept },
       })
@@ -107,11 +110,13 @@ const isAt = (filter: string, tier: string) =>
 
 describe('what the foreign site observed of a browser', () => {
   test.each(tiers)('is in none of our events at %s', async (tier) => {
-    for (const filter of filters.filter((one) => isAt(one, tier))) {
+    for (const [n, filter] of filters.filter((one) => isAt(one, tier)).entries()) {
       for (const text of await textsOf(
         `/api/v3/events/${tier}`,
         windowOf({ filter }),
         tenants.keys.organization,
+        // The first filter finds the browser, and has each form.
+        n === 0 ? forms : [forms[n % forms.length]!],
       )) {
         expect({ filter, text }).not.toMatchObject({ text: expect.stringMatching(marks) })
         expect(text).not.toContain(hem)

@@ -99,7 +99,7 @@ const query = fc
     }
   })
 const forAll = (check: (query: Query) => Promise<void>) =>
-  fc.assert(fc.asyncProperty(query, check), { numRuns: 15, seed: 11 })
+  fc.assert(fc.asyncProperty(query, check), { numRuns: 8, seed: 11 })
 
 interface Overview {
   events: number

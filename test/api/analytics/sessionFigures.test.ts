@@ -87,7 +87,7 @@ const byPages: Asked = {
   eventFilters: [],
 }
 
-const forAll = (check: (asked: Asked, sessions: Selected[]) => Promise<void>, numRuns = 8) =>
+const forAll = (check: (asked: Asked, sessions: Selected[]) => Promise<void>, numRuns = 4) =>
   fc.assert(
     fc.asyncProperty(asked, (one) => check(one, select(visitors, one))),
     { numRuns, seed: 21, examples: [[byPages]] },

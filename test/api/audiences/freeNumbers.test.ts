@@ -23,7 +23,7 @@ import { openIntent, topics } from './intent/harness.ts'
 import { importInto } from './lists/harness.ts'
 import { definitionOf } from './randomDefinitions.ts'
 
-const definitions = Number(process.env.FREE_NUMBERS_RUNS ?? 12)
+const definitions = Number(process.env.FREE_NUMBERS_RUNS ?? 10)
 const clock = { now: Date.now() }
 let it: Awaited<ReturnType<typeof openIntent>>
 beforeAll(async () => {

@@ -93,7 +93,7 @@ const planted = '4d'.padEnd(64, '0')
 test('after events of today it has whom a build from all has', async () => {
   const audiences = await Promise.all(definitions.map((definition) => it.create(definition)))
   for (const audienceId of audiences) await it.build(audienceId, now)
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < 2; round++) {
     await it.insert(visits(random.integer(0, 8)))
     for (const [index, audienceId] of audiences.entries()) {
       const standing = await it.membersOf(await it.build(audienceId, now))

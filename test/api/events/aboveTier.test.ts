@@ -89,7 +89,7 @@ type Asked = typeof request extends fc.Arbitrary<infer Value> ? Value : never
 test('no field above the tier is ever returned, whatever select, filter, distinct and format ask', async () => {
   await fc.assert(
     fc.asyncProperty(request, (asked) => expectNothingAbove(`events/${asked.tier}`, asked)),
-    randomRuns(40, 300),
+    randomRuns(12, 300),
   )
 }, 600_000)
 
@@ -100,7 +100,7 @@ test('nor of visitors', async () => {
     fc.asyncProperty(visitorsRequest, (asked) =>
       expectNothingAbove(`events/${asked.tier}/visitors`, asked, scope),
     ),
-    randomRuns(20, 100),
+    randomRuns(6, 100),
   )
 })
 

@@ -16,10 +16,21 @@ export const cookies = [randomUUID(), randomUUID(), randomUUID()]
  */
 export const openEarlierEvents = async () => storeEarlierEvents(await openTenants())
 
+type Owners = Pick<Tenants, 'organizationId' | 'first' | 'second' | 'foreign'>
+
 /** The same, of these tenants. */
 export async function storeEarlierEvents(tenants: Tenants) {
-  const { organizationId, first, second, foreign } = tenants
   const deletedProjectId = randomUUID()
+  const stored = earlierRows(tenants, deletedProjectId)
+  await tenants.insert(stored)
+  return { ...tenants, deletedProjectId, ...routesOf(tenants), stored: stored.slice(0, 40) }
+}
+
+/** The events, those of the first project before the others. */
+export function earlierRows(
+  { organizationId, first, second, foreign }: Owners,
+  deletedProjectId: string = randomUUID(),
+): Row[] {
   const many = (count: number, owner: Row) =>
     Array.from({ length: count }, (_, index) =>
       eventOf(end, 1 + index * 1_800_000, {
@@ -29,9 +40,8 @@ export async function storeEarlierEvents(tenants: Tenants) {
         cookie_id: cookies[index % 3],
       }),
     )
-  const stored = many(40, { project_id: first.projectId, pixel_id: first.pixelId })
-  await tenants.insert([
-    ...stored,
+  return [
+    ...many(40, { project_id: first.projectId, pixel_id: first.pixelId }),
     ...many(10, { project_id: second.projectId, pixel_id: second.pixelId }),
     ...many(10, { project_id: deletedProjectId, pixel_id: randomUUID() }),
     ...many(10, {
@@ -39,17 +49,15 @@ export async function storeEarlierEvents(tenants: Tenants) {
       project_id: foreign.projectId,
       pixel_id: foreign.pixelId,
     }),
-  ])
+  ]
+}
 
+function routesOf(tenants: Tenants) {
   const inWindow = (path: string, query: Record<string, string>, key?: Headers) =>
     tenants.ask(path, { ...window, ...query }, key)
   return {
-    ...tenants,
-    deletedProjectId,
-    /** Those of the first project. */
-    stored,
     /** The first project as a scope. */
-    scope: { project_id: first.projectId },
+    scope: { project_id: tenants.first.projectId },
     /** Sends a request about the entire window. */
     inWindow,
     /** A page of version 1, which must be answered. */

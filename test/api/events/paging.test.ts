@@ -37,13 +37,13 @@ async function allPages(query: Record<string, string>): Promise<Row[][]> {
 
 describe('paging', () => {
   test.each([
-    ['with every field', {}],
-    ['without the fields that place a row', { select: 'event_data,page_url' }],
-    ['with a filter', { filter: 'event_data.n:gte:0' }],
-  ])('%s returns each event once, in the order of one long page', async (_, more) => {
+    ['with every field', ['1', '59', '60'], {}],
+    ['without the fields that place a row', ['7'], { select: 'event_data,page_url' }],
+    ['with a filter', ['7'], { filter: 'event_data.n:gte:0' }],
+  ])('%s returns each event once, in the order of one long page', async (_, limits, more) => {
     const { rows: whole } = await events.page({ limit: '1000', ...more })
     expect(whole).toHaveLength(60)
-    for (const limit of ['1', '7', '59', '60']) {
+    for (const limit of limits) {
       const pages = await allPages({ limit, ...more })
       expect(pages.flat()).toEqual(whole)
       expect(pages).toHaveLength(Math.ceil(60 / Number(limit)))
@@ -62,9 +62,7 @@ describe('paging', () => {
     const { rows: whole, meta } = await events.page({ limit: '1000', ...ascending })
     expect(meta.order).toBe('asc')
     expect(whole).toEqual(newestFirst.toReversed())
-    for (const limit of ['1', '7']) {
-      expect((await allPages({ limit, ...ascending })).flat()).toEqual(whole)
-    }
+    expect((await allPages({ limit: '7', ...ascending })).flat()).toEqual(whole)
   })
 
   test.each(['application/x-ndjson', 'text/csv'])('goes both ways as %s', async (accept) => {

@@ -169,7 +169,7 @@ describe.each(forms)('%s', (accept, read) => {
 
   test('is read to its end by the cursors of the headers, each event once', async () => {
     const { rows: whole } = await events.page({ limit: '1000', ...window })
-    for (const limit of ['1', '7', '59', '60']) {
+    for (const limit of ['7', '59', '60']) {
       const pages = await follow({ limit, ...window })
       expect(pages.flat()).toEqual(whole)
       expect(pages).toHaveLength(Math.ceil(60 / Number(limit)))

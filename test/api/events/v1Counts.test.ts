@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ownDatabases } from '../../harness/databases.ts'
-import { startService } from '../../harness/service.ts'
-import { tenantsOf } from '../../harness/tenants.ts'
-import { type EarlierEvents, end, hourMs, storeEarlierEvents, window } from './earlierHarness.ts'
+import {
+  type EarlierEvents,
+  earlierRows,
+  end,
+  hourMs,
+  openEarlierEvents,
+  window,
+} from './earlierHarness.ts'
+import { type Events, openEvents } from './harness.ts'
 
 let events: EarlierEvents
 beforeAll(async () => {
-  // An estimate counts complete granules, so other files must store nothing here.
-  const env = await ownDatabases()
-  events = await storeEarlierEvents(await tenantsOf({ service: await startService({ env }), env }))
+  events = await openEarlierEvents()
 })
 afterAll(() => events.close())
 
@@ -105,10 +108,29 @@ describe('GET /api/v1/event_counts_index', () => {
 })
 
 describe('GET /api/v1/events/scan_estimate', () => {
+  let alone: Events
+  beforeAll(async () => {
+    // An estimate counts complete granules, so other files must store nothing here.
+    alone = await openEvents({ isAlone: true })
+    await alone.insert(earlierRows(events))
+  })
+  afterAll(() => alone.close())
+
+  const ask = async (
+    path: string,
+    query: Record<string, string>,
+    organization = events.organizationId,
+  ) => {
+    const answer = await alone.app.inject({
+      url: `/api/v1/${path}?${new URLSearchParams({ ...window, ...query })}`,
+      headers: { 'x-organization': organization },
+    })
+    return answer.json()
+  }
   const estimate = async (
     query: Record<string, string> = {},
     scope: Record<string, string> = events.scope,
-  ) => (await events.inWindow('/api/v1/events/scan_estimate', { ...scope, ...query })).body.estimate
+  ) => (await ask('events/scan_estimate', { ...scope, ...query })).estimate
 
   test('tells rows and bytes of the columns that are needed', async () => {
     const [few, many] = [await estimate({ select: 'event_id' }), await estimate()]
@@ -131,7 +153,7 @@ describe('GET /api/v1/events/scan_estimate', () => {
 
   test('of an organization passes over what others have in the same time', async () => {
     const many = 40_000
-    await events.clickhouse.command({
+    await alone.clickhouse.live.command({
       sql: `INSERT INTO events (organization_id, project_id, event_id, ts_millis, spool_id)
             SELECT {organization:UUID}, {project:UUID}, generateUUIDv4(number), {end:Int64} - 1 - number, generateUUIDv4()
             FROM numbers({many:UInt32})`,
@@ -145,13 +167,9 @@ describe('GET /api/v1/events/scan_estimate', () => {
     const { rows } = await estimate({}, { organization_id: events.organizationId })
     expect(rows).toBeGreaterThanOrEqual(60)
     expect(rows).toBeLessThan(many / 2)
-    const { foreign, keys } = events
-    const { body } = await events.inWindow(
-      '/api/v1/event_counts',
-      { organization_id: foreign.organizationId },
-      keys.foreign,
-    )
-    expect(body.total).toBe(many + 10)
+    const { organizationId } = events.foreign
+    const counted = await ask('event_counts', { organization_id: organizationId }, organizationId)
+    expect(counted.total).toBe(many + 10)
   })
 
   test('checks the request like the events route', async () => {

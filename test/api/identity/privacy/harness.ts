@@ -5,13 +5,13 @@ import { openClickHouse } from '../../../../collector/platform/clickhouse/openCl
 import { hemOf } from '../../../../collector/platform/hem.ts'
 import { beaconOf, customEvent, postBeacon, receiptOf } from '../../../harness/api.ts'
 import { waitFor } from '../../../harness/service.ts'
-import { type Caller, openAccounts } from '../../accounts/harness.ts'
+import { type AccountSettings, type Caller, openAccounts } from '../../accounts/harness.ts'
 
 const everybody = '00000000-0000-0000-0000-000000000000'
 
 /** The service with two organizations, and people who visit their sites. */
-export async function openPrivacy() {
-  const it = await openAccounts({ apps: 2 })
+export async function openPrivacy(settings: AccountSettings = {}) {
+  const it = await openAccounts(settings)
   const clickhouse = openClickHouse(inject('clickhouseUrl'), it.clickhouseDatabase)
   const keys = new Map<string, Caller>()
   const openStranger = async () => {
@@ -49,13 +49,22 @@ export async function openPrivacy() {
       async () => JSON.stringify(await hemsOf(key, cookie_id)) === JSON.stringify(hems),
       30_000,
     )
-    const count = (table: string) => countOf(table, 'cookie_id = {cookie_id:UUID}', { cookie_id })
-    await waitFor(
+  }
+
+  /** Waits until figures know as many events of the browser as there are. */
+  const figured = (cookie_id: string) =>
+    waitFor(
       'figures of the cookie',
-      async () => (await count('hits')) === (await count('events')),
+      async () => {
+        const [found] = await clickhouse.rows<{ same: number }>({
+          sql: `SELECT (SELECT count() FROM hits WHERE cookie_id = {cookie_id:UUID})
+                  = (SELECT count() FROM events WHERE cookie_id = {cookie_id:UUID}) AS same`,
+          params: { cookie_id },
+        })
+        return found!.same
+      },
       120_000,
     )
-  }
 
   /** Somebody whom both organizations have identified, after an event at each. */
   const meet = async () => {
@@ -115,6 +124,7 @@ export async function openPrivacy() {
     eventsOf,
     hemsOf,
     shown,
+    figured,
     meet,
     linkForAll,
     loadTwoAddresses,

@@ -1,6 +1,6 @@
 /** An opt-out applies to every number and every row alike, charged or free, and removing it restores both. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hemOf } from '../../../../collector/platform/hem.ts'
 import { waitFor } from '../../../harness/service.ts'
 import type { Json } from '../../accounts/harness.ts'
@@ -27,7 +27,7 @@ async function numbersOf(cookie: string) {
   const ofCookie = `filter=cookie_id:eq:${cookie}`
   const known = `${ofCookie},resolved:eq:true`
   const [row] = (await get(`/api/v3/events/web_event?${window}&${ofCookie}&select=event_id`)).rows
-  const [counts, counted, v1, people, index, breakdown, overview, trace, statistics] =
+  const [counts, counted, v1, people, index, breakdown, overview, trace, statistics, lookup] =
     await Promise.all([
       get(`/api/v3/events/web_event/counts?${window}&${ofCookie}&group_by=resolved`),
       get(`/api/v3/events/web_event/counts?${window}&${known}&distinct=cookie_id`),
@@ -40,6 +40,7 @@ async function numbersOf(cookie: string) {
       get(`/api/v1/analytics/overview?${window}&${known}`),
       get(`/api/v1/events/${row.event_id}/trace`),
       get(`/api/v1/resolution/statistics?${window}`),
+      get(`/api/v1/lookup/cookie?cookie_id=${cookie}`),
     ])
   const steps = [`cookie_id:eq:${cookie},resolved:eq:true`, 'event_type:eq:click']
   const body = { project_id: owner.project, start_ms: startMs, end_ms: endMs, steps }
@@ -55,6 +56,7 @@ async function numbersOf(cookie: string) {
     funnel: funnel.steps.map(({ visitors }: Json) => visitors),
     trace: trace.stored.map(({ resolved }: Json) => resolved),
     statistics: statistics.total,
+    lookup: lookup.matched,
     exported: await exportedOf(cookie),
   }
 }
@@ -80,59 +82,65 @@ async function visitor(by: 'graph' | 'own') {
   expect(await it.visit(owner.pixel, cookie, by === 'own' ? { hem } : {})).toBe(1)
   if (by === 'graph') await it.linkForAll(cookie, hem)
   await it.shown(owner.key, cookie, [hem])
+  await it.figured(cookie)
   return { email, otherEmail, hem, cookie }
 }
 
-describe.each(['graph', 'own'] as const)('of somebody known by a link of %s', (by) => {
-  test.each(['email', 'otherEmail'] as const)(
-    'every number and row hides them after the opt-out of their %s',
-    async (which) => {
-      const { hem, cookie, ...addresses } = await visitor(by)
-      const email = addresses[which]
-      const before = await numbersOf(cookie)
-      expect(before).toMatchObject({
-        counts: [{ resolved: true, count: 1 }],
-        counted: [{ count: 1, distinct: 1 }],
-        v1: [{ count: 1 }],
-        people: [{ count: 1, distinct: 1 }],
-        index: [1],
-        breakdown: { resolved: { values: [{ value: 'true', visitors: 1 }] } },
-        overview: 1,
-        funnel: [1, 0],
-        trace: [true],
-        exported: [true],
-      })
+test.each([
+  ['graph', 'otherEmail'],
+  ['own', 'email'],
+] as const)(
+  'every number and row hides somebody whom a link of %s names after the opt-out of their %s',
+  async (by, which) => {
+    const { hem, cookie, ...addresses } = await visitor(by)
+    const email = addresses[which]
+    const before = await numbersOf(cookie)
+    expect(before).toMatchObject({
+      counts: [{ resolved: true, count: 1 }],
+      counted: [{ count: 1, distinct: 1 }],
+      v1: [{ count: 1 }],
+      people: [{ count: 1, distinct: 1 }],
+      index: [1],
+      breakdown: { resolved: { values: [{ value: 'true', visitors: 1 }] } },
+      overview: 1,
+      funnel: [1, 0],
+      trace: [true],
+      lookup: true,
+      exported: [true],
+    })
 
-      await it.done(owner.key, `POST ${optOuts}`, { email })
-      await it.shown(owner.key, cookie, [null])
-      const during = await numbersOf(cookie)
-      expect(during).toMatchObject({
-        counts: [{ resolved: false, count: 1 }],
-        counted: [{ count: 0, distinct: 0 }],
-        v1: [{ count: 0 }],
-        people: [{ count: 0, distinct: 0 }],
-        index: [],
-        breakdown: { resolved: { values: [{ value: 'false', visitors: 1 }] } },
-        overview: 0,
-        funnel: [0, 0],
-        trace: [false],
-        exported: [false],
-      })
-      expect(during.statistics.resolved_events).toBe(before.statistics.resolved_events - 1)
-      const rows = `GET /api/v3/events/web_event?filter=cookie_id:eq:${cookie}`
-      const { rows: shown } = await it.done(owner.key, `${rows}&select=resolved`)
-      expect(shown).toEqual([{ resolved: false }])
-      expect(await it.done(owner.key, `${rows},resolved:eq:true`)).toMatchObject({ rows: [] })
-      const asked = { project_id: owner.project, filter: `cookie_id:eq:${cookie},resolved:eq:true` }
-      const visitors = await it.done(owner.key, 'POST /api/v1/analytics/visitors', asked)
-      expect(visitors.visitors).toEqual([])
+    await it.done(owner.key, `POST ${optOuts}`, { email })
+    await it.shown(owner.key, cookie, [null])
+    const during = await numbersOf(cookie)
+    expect(during).toMatchObject({
+      counts: [{ resolved: false, count: 1 }],
+      counted: [{ count: 0, distinct: 0 }],
+      v1: [{ count: 0 }],
+      people: [{ count: 0, distinct: 0 }],
+      index: [],
+      breakdown: { resolved: { values: [{ value: 'false', visitors: 1 }] } },
+      overview: 0,
+      funnel: [0, 0],
+      trace: [false],
+      lookup: false,
+      exported: [false],
+    })
+    expect(during.statistics.resolved_events).toBe(before.statistics.resolved_events - 1)
+    const rows = `GET /api/v3/events/web_event?filter=cookie_id:eq:${cookie}`
+    const { rows: shown } = await it.done(owner.key, `${rows}&select=resolved`)
+    expect(shown).toEqual([{ resolved: false }])
+    expect(await it.done(owner.key, `${rows},resolved:eq:true`)).toMatchObject({ rows: [] })
+    const asked = { project_id: owner.project, filter: `cookie_id:eq:${cookie},resolved:eq:true` }
+    const visitors = await it.done(owner.key, 'POST /api/v1/analytics/visitors', asked)
+    expect(visitors.visitors).toEqual([])
+    const ofHem = `GET /api/v3/events/resolution_hem?filter=hem:eq:${hem}&select=cookie_id`
+    expect(await it.done(owner.key, ofHem)).toMatchObject({ rows: [] })
 
-      await it.done(owner.key, `DELETE ${optOuts}`, { email })
-      await it.shown(owner.key, cookie, [hem])
-      expect(await numbersOf(cookie)).toEqual(before)
-    },
-  )
-})
+    await it.done(owner.key, `DELETE ${optOuts}`, { email })
+    await it.shown(owner.key, cookie, [hem])
+    expect(await numbersOf(cookie)).toEqual(before)
+  },
+)
 
 test('a browser that is identified after the opt-out of another address of its person is not resolved', async () => {
   const { email, otherEmail, hem, cookie } = await visitor('own')
@@ -141,6 +149,7 @@ test('a browser that is identified after the opt-out of another address of its p
   const later = randomUUID()
   for (let n = 0; n < 3; n++) expect(await it.visit(owner.pixel, later, { hem })).toBe(1)
   await it.shown(owner.key, later, [null])
+  await it.figured(later)
   expect(await numbersOf(later)).toMatchObject({ counts: [{ resolved: false }], overview: 0 })
   await it.done(owner.key, `DELETE ${optOuts}`, { email: otherEmail })
   await it.shown(owner.key, later, [hemOf(email)])

@@ -134,8 +134,8 @@ test('a file of another name, and an unknown project, are refused', async () => 
     1,
     expect.stringContaining('Unpack the ZIP file first'),
   ])
-  const unknown = await importing.importExport('plausible', [
-    '--project',
+  const unknown = await importing.runLine([
+    ...['import', 'plausible', '--project'],
     '3e893ef1-fff9-4ea1-a85b-3fdd5ea53f83',
     files[0]!,
   ])

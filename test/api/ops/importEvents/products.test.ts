@@ -311,7 +311,10 @@ test('Umami: the query of the guide has the columns of the session and the data 
 })
 
 test('errors name the option or the file', async () => {
-  const noSite = await importing.importExport('umami', [copied('umami.csv', 'again.csv')])
+  const noSite = await importing.runLine([
+    ...['import', 'umami', '--pixel', importing.first.pixelId],
+    copied('umami.csv', 'again.csv'),
+  ])
   expect([noSite.code, noSite.stderr]).toEqual([
     1,
     expect.stringContaining('--site must be the UUID of the website in Umami (website_id)'),
