@@ -5,6 +5,7 @@ import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import type { Row } from './api.ts'
+import { storeOrganization, storePixel, storeProject } from './owners.ts'
 import type { Answering } from './service.ts'
 import { openTenant, type Tenant, type TenantSettings } from './sharedApp.ts'
 
@@ -59,23 +60,13 @@ export async function tenantsOf({
   const first = { projectId: demo.project_id, pixelId: demo.pixel_id }
   const second = { projectId: randomUUID(), pixelId: randomUUID() }
   const foreign = { organizationId: randomUUID(), projectId: randomUUID(), pixelId: randomUUID() }
-  await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
-    foreign.organizationId,
-    'Foreign',
-  ])
+  await storeOrganization(postgres, foreign.organizationId, 'Foreign')
   for (const [owner, { projectId, pixelId }] of [
     [organizationId, second],
     [foreign.organizationId, foreign],
   ] as const) {
-    await postgres.query(
-      'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)',
-      [projectId, owner, 'Other'],
-    )
-    await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
-      pixelId,
-      projectId,
-      'Other',
-    ])
+    await storeProject(postgres, projectId, owner, 'Other')
+    await storePixel(postgres, pixelId, projectId, 'Other')
   }
   const newKey = async (owner: {
     organizationId: string

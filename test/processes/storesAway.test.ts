@@ -8,6 +8,7 @@ import { findWorkers, killNow } from '../chaos/processes.ts'
 import { startProxy } from '../chaos/proxy.ts'
 import { customEvent, postBeacon, receiptOf } from '../harness/api.ts'
 import { newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
+import { storeOrganization, storePixel, storeProject } from '../harness/owners.ts'
 import { type PostgresProxy, startPostgresProxy } from '../harness/postgresProxy.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 
@@ -29,18 +30,9 @@ beforeAll(async () => {
     PORT: String(await freePort()),
   }
   const organization = randomUUID()
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Away')", [
-    organization,
-  ])
-  await postgres.query(
-    'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)',
-    [project, organization, 'Away'],
-  )
-  await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
-    pixel,
-    project,
-    'Away',
-  ])
+  await storeOrganization(postgres, organization, 'Away')
+  await storeProject(postgres, project, organization, 'Away')
+  await storePixel(postgres, pixel, project, 'Away')
 })
 afterAll(async () => {
   await proxy.refuse()
@@ -123,11 +115,7 @@ test('a collector starts and replaces workers while PostgreSQL is away, with the
       120_000,
     )
     const added = randomUUID()
-    await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
-      added,
-      project,
-      'New',
-    ])
+    await storePixel(postgres, added, project, 'New')
     await waitFor(
       'a new pixel',
       async () => (await send(service, { pixel_id: added })).status === 200,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newApiCredentials, storeApiKey } from '../../collector/accounts/keys/apiKeys.ts'
 import { tiers } from '../../schemas/fields.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
+import { storeOrganization } from '../harness/owners.ts'
 import { type Answering, waitFor } from '../harness/service.ts'
 import { openTenant } from '../harness/sharedApp.ts'
 import { quickest } from '../harness/timing.ts'
@@ -188,10 +189,7 @@ describe('a project key', () => {
     const pixel = 'INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)'
     await postgres.query(project, [otherProject, organization_id, 'other'])
     await postgres.query(pixel, [otherPixel, otherProject, 'other'])
-    await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
-      foreign.organization,
-      'f',
-    ])
+    await storeOrganization(postgres, foreign.organization, 'f')
     await postgres.query(project, [foreign.project, foreign.organization, 'foreign'])
     await postgres.query(pixel, [foreign.pixel, foreign.project, 'foreign'])
     const credentials = newApiCredentials('live')

@@ -15,6 +15,7 @@ import { hemOf } from '../../collector/platform/hem.ts'
 import type { Postgres } from '../../collector/platform/postgres/pool.ts'
 import { inTransaction } from '../../collector/platform/postgres/transaction.ts'
 import { eventOf, linkOf } from '../api/events/harness.ts'
+import { storeOrganization, storePixel, storeProject } from '../harness/owners.ts'
 
 /** An organization with two projects, a pixel, a campaign and an audience in each, an owner, a plain member of no project, and keys. */
 export interface Tenant {
@@ -118,15 +119,9 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
     revoked: newApiCredentials('live'),
   }
   const { organizationId, projects, pixels, campaigns, audiences, builds, lists, imports } = tenant
-  await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
-    organizationId,
-    name,
-  ])
+  await storeOrganization(postgres, organizationId, name)
   for (const n of [0, 1] as const) {
-    await postgres.query(
-      'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)',
-      [projects[n], organizationId, `${name} project ${n}`],
-    )
+    await storeProject(postgres, projects[n], organizationId, `${name} project ${n}`)
     await postgres.query(
       `INSERT INTO campaigns (campaign_id, project_id, name, status, start_date) VALUES ($1, $2, $3, 'active', now())`,
       [campaigns[n], projects[n], `${name} campaign ${n}`],
@@ -209,11 +204,7 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
       [imports[n], lists[n]],
     )
     await storeExports(postgres, tenant, n)
-    await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
-      pixels[n],
-      projects[n],
-      `${name} pixel ${n}`,
-    ])
+    await storePixel(postgres, pixels[n], projects[n], `${name} pixel ${n}`)
   }
   await postgres.query('INSERT INTO erasures (erasure_id, organization_id) VALUES ($1, $2)', [
     tenant.erasure,

@@ -13,6 +13,7 @@ import { openPostgres, type Postgres } from '../../collector/platform/postgres/p
 import { type ClickHouseProxy, startProxy } from '../chaos/proxy.ts'
 import { customEvent, postBeacon } from '../harness/api.ts'
 import { newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
+import { storeOrganization, storePixel, storeProject } from '../harness/owners.ts'
 import { type PostgresProxy, startPostgresProxy } from '../harness/postgresProxy.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 
@@ -32,17 +33,9 @@ beforeEach(async () => {
   postgres = openPostgres(databaseUrl, () => {})
   clickhouse = openClickHouse(inject('clickhouseUrl'), database)
   const [organization, project] = [randomUUID(), randomUUID()]
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Release')", [
-    organization,
-  ])
-  await postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Release')",
-    [project, organization],
-  )
-  await postgres.query(
-    "INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, 'Release')",
-    [pixel, project],
-  )
+  await storeOrganization(postgres, organization, 'Release')
+  await storeProject(postgres, project, organization, 'Release')
+  await storePixel(postgres, pixel, project, 'Release')
   toPostgres = await startPostgresProxy(databaseUrl, 'nothing is lost')
   toClickHouse = await startProxy(inject('clickhouseUrl'))
   env = { FOOTFALL_ROLE: 'ingest', CLICKHOUSE_DATABASE: database, DATABASE_URL: databaseUrl }

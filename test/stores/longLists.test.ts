@@ -6,6 +6,7 @@ import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
+import { storeOrganization, storeProject } from '../harness/owners.ts'
 import { waitFor } from '../harness/service.ts'
 
 /** Work on the ids of all organizations together: more of them than ClickHouse accepts as one value. */
@@ -19,13 +20,8 @@ beforeAll(async () => {
   postgres = openPostgres(await newPostgresDatabase(), () => {})
   database = await newClickHouseDatabase()
   clickhouse = openClickHouse(inject('clickhouseUrl'), database)
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')", [
-    organization,
-  ])
-  await postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'P')",
-    [project, organization],
-  )
+  await storeOrganization(postgres, organization, 'O')
+  await storeProject(postgres, project, organization, 'P')
 })
 afterAll(() => Promise.all([postgres.end(), clickhouse.close()]))
 

@@ -7,6 +7,7 @@ import { openIgnoredTraffic } from '../../collector/ingest/beacon/ignoredTraffic
 import { openPixelRegistry } from '../../collector/ingest/beacon/pixelRegistry.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import { newPostgresDatabase } from '../harness/databases.ts'
+import { storeOrganization, storeProject } from '../harness/owners.ts'
 import { startPostgresProxy } from '../harness/postgresProxy.ts'
 import { waitFor } from '../harness/service.ts'
 
@@ -21,13 +22,8 @@ beforeAll(async () => {
   url = await newPostgresDatabase()
   postgres = openPostgres(url, () => {})
   dataDir = mkdtempSync(join(tmpdir(), 'footfall-pixels-'))
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Many')", [
-    organization,
-  ])
-  await postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Many')",
-    [project, organization],
-  )
+  await storeOrganization(postgres, organization, 'Many')
+  await storeProject(postgres, project, organization, 'Many')
   await postgres.query(
     `INSERT INTO pixels (pixel_id, project_id, name)
      SELECT gen_random_uuid(), $1, 'Pixel ' || n FROM generate_series(1, $2::int) AS n`,

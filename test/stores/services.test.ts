@@ -10,6 +10,7 @@ import { connectStores } from '../../collector/platform/stores/openStores.ts'
 import { customEvent } from '../harness/api.ts'
 import { openApp } from '../harness/app.ts'
 import { newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
+import { storeOrganization, storePixel, storeProject } from '../harness/owners.ts'
 import { waitFor } from '../harness/service.ts'
 
 const projectId = '7d3a4e0c-97c0-4b2a-8d0a-0b6a4c1f2e11'
@@ -29,20 +30,9 @@ async function openOne(name: string) {
   const stores = connectStores(address, await newServiceDatabases(), console)
   const { pool } = stores.postgres
   const organizationId = crypto.randomUUID()
-  await pool.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
-    organizationId,
-    name,
-  ])
-  await pool.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
-    projectId,
-    organizationId,
-    name,
-  ])
-  await pool.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
-    pixelId,
-    projectId,
-    name,
-  ])
+  await storeOrganization(pool, organizationId, name)
+  await storeProject(pool, projectId, organizationId, name)
+  await storePixel(pool, pixelId, projectId, name)
   const spoolDirectory = join(directory, name)
   makeSpool(spoolDirectory)
   const sealed: string[] = []

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { claimDeliveries } from '../../collector/activation/webhooks/claim.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { dropDatabases, newPostgresDatabase } from '../harness/databases.ts'
+import { storeOrganization } from '../harness/owners.ts'
 
 let postgres: ReturnType<typeof openPostgres>
 beforeAll(async () => {
@@ -16,9 +17,7 @@ afterAll(async () => {
 /** An organization with so many webhooks, to each of which so many messages are due; its id. */
 async function organizationOf(webhooks: number, messages: number): Promise<string> {
   const organization = randomUUID()
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')", [
-    organization,
-  ])
+  await storeOrganization(postgres, organization, 'O')
   await addWebhooks(organization, webhooks, messages)
   return organization
 }

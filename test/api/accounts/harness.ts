@@ -7,6 +7,7 @@ import {
 } from '../../../collector/accounts/keys/apiKeys.ts'
 import type { KeyRole } from '../../../collector/api/access/principal.ts'
 import type { AppSettings } from '../../harness/backend.ts'
+import { storeOrganization, storePixel, storeProject } from '../../harness/owners.ts'
 import type { Answering } from '../../harness/service.ts'
 import { openTenant } from '../../harness/sharedApp.ts'
 
@@ -151,18 +152,9 @@ export async function openAccounts({ apps = 1, ...own }: AccountSettings = {}) {
       member: randomUUID(),
     }
     const credentials = newApiCredentials('live')
-    await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
-      ids.organization,
-      'Strangers',
-    ])
-    await postgres.query(
-      `INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Their project')`,
-      [ids.project, ids.organization],
-    )
-    await postgres.query(
-      `INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, 'Their pixel')`,
-      [ids.pixel, ids.project],
-    )
+    await storeOrganization(postgres, ids.organization, 'Strangers')
+    await storeProject(postgres, ids.project, ids.organization, 'Their project')
+    await storePixel(postgres, ids.pixel, ids.project, 'Their pixel')
     await postgres.query(
       `INSERT INTO members (member_id, organization_id, email, role) VALUES ($1, $2, $3, 'owner')`,
       [ids.member, ids.organization, `${ids.member}@strangers.example`],

@@ -6,6 +6,7 @@ import { postToChats } from '../../../collector/analytics/alerts/alertChannels.t
 import { checkAlerts } from '../../../collector/analytics/alerts/alertJobs.ts'
 import { openOutbound } from '../../../collector/platform/outbound/outbound.ts'
 import { createSecretBox } from '../../../collector/platform/outbound/secretBox.ts'
+import { storeOrganization, storeProject } from '../../harness/owners.ts'
 import { type StandIn, startStandIn } from '../../harness/standIns/standIn.ts'
 import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
 
@@ -27,10 +28,7 @@ beforeAll(async () => {
       FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1',
     },
   })
-  await events.postgres.query(
-    "INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')",
-    [organizationId],
-  )
+  await storeOrganization(events.postgres, organizationId)
   for (const [memberId, role] of [
     [owner, 'owner'],
     [plain, 'member'],
@@ -64,10 +62,7 @@ const check = (nowMs: number) => checkAlerts(deps(), nowMs, new AbortController(
 /** A project with these events; each is given by how long before noon it happened. */
 async function openProject(agoMs: number[] = [], more: Row = {}) {
   const project_id = randomUUID()
-  await events.postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-    [project_id, organizationId],
-  )
+  await storeProject(events.postgres, project_id, organizationId)
   await events.insertHits(agoMs.map((ago) => eventOf(noon, ago, { project_id, ...more })))
   return project_id
 }
@@ -296,14 +291,8 @@ describe('an alert', () => {
     const other = randomUUID()
     // The last one by its id.
     const project = `ffffffff-ffff-4fff-bfff-${other.slice(24)}`
-    await events.postgres.query(
-      "INSERT INTO organizations (organization_id, name) VALUES ($1, 'Other')",
-      [other],
-    )
-    await events.postgres.query(
-      "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-      [project, other],
-    )
+    await storeOrganization(events.postgres, other, 'Other')
+    await storeProject(events.postgres, project, other)
     const silence = { kind: 'silence', window: 'hour' }
     const chat_url = `${chat.url}/hook/turns`
     const id = await created(await openProject(), silence, { chat_url })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storeOrganization, storeProject } from '../../harness/owners.ts'
 import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
 
@@ -51,15 +52,9 @@ beforeAll(async () => {
   )
   // The clock stands still: two reads of the live figures are of the same minutes.
   events = await openEvents({ now: () => now })
-  await events.postgres.query(
-    "INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')",
-    [organizationId],
-  )
+  await storeOrganization(events.postgres, organizationId)
   for (const projectId of [withBots, without]) {
-    await events.postgres.query(
-      "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-      [projectId, organizationId],
-    )
+    await storeProject(events.postgres, projectId, organizationId)
     await events.postgres.query('INSERT INTO analytics_goals (project_id, goals) VALUES ($1, $2)', [
       projectId,
       JSON.stringify(goals),

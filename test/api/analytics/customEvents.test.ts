@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { storeOrganization, storeProject } from '../../harness/owners.ts'
 import { eventOf, openEvents, organizationId, projectId, type Row } from '../events/harness.ts'
 
 /** Custom events by name and property, and revenue of goals. */
@@ -15,13 +16,8 @@ const custom = (name: string, properties: object) => ({
 beforeAll(async () => {
   events = await openEvents()
   const { postgres } = events
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
-    organizationId,
-  ])
-  await postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-    [projectId, organizationId],
-  )
+  await storeOrganization(postgres, organizationId)
+  await storeProject(postgres, projectId, organizationId)
   const search = { referrer_url: 'https://www.google.com/' }
   await events.insertHits([
     eventOf(now, 9 * minuteMs, { cookie_id: ada, ...search }),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { storeOrganization, storeProject } from '../../harness/owners.ts'
 import { eventOf, openEvents, organizationId, projectId, type Row } from '../events/harness.ts'
 
 /** Goals of a project, kept in PostgreSQL, and the conversions that ClickHouse counts by them. */
@@ -11,13 +12,8 @@ const [ada, ben, eve] = [randomUUID(), randomUUID(), randomUUID()]
 beforeAll(async () => {
   events = await openEvents()
   const { postgres } = events
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
-    organizationId,
-  ])
-  await postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-    [projectId, organizationId],
-  )
+  await storeOrganization(postgres, organizationId)
+  await storeProject(postgres, projectId, organizationId)
   await events.insertHits([
     eventOf(now, 5_000, { cookie_id: ada, page_path: '/thanks' }),
     eventOf(now, 4_000, { cookie_id: ada, page_path: '/thanks' }),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storeOrganization, storeProject } from '../../harness/owners.ts'
 import { eventOf, openEvents, organizationId, projectId, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
 
@@ -399,13 +400,8 @@ interface Link {
 describe('journeys', () => {
   beforeAll(async () => {
     const { postgres } = events
-    await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
-      organizationId,
-    ])
-    await postgres.query(
-      "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-      [projectId, organizationId],
-    )
+    await storeOrganization(postgres, organizationId)
+    await storeProject(postgres, projectId, organizationId)
     const saved = await events.app.inject({
       method: 'PUT',
       url: '/api/v1/analytics/goals',

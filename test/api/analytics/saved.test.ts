@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newApiCredentials, storeApiKey } from '../../../collector/accounts/keys/apiKeys.ts'
 import { savedItemsMax } from '../../../collector/analytics/saved/savedItems.ts'
+import { storeOrganization, storeProject } from '../../harness/owners.ts'
 import { openEvents, organizationId, projectId, type Row } from '../events/harness.ts'
 
 /** Segments, funnels and annotations of a project, over HTTP. */
@@ -22,14 +23,8 @@ beforeAll(async () => {
     [organizationId, [projectId, secondProject]],
     [other.organization, [other.project]],
   ] as const) {
-    await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
-      organization,
-    ])
-    for (const project of projects)
-      await postgres.query(
-        "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-        [project, organization],
-      )
+    await storeOrganization(postgres, organization)
+    for (const project of projects) await storeProject(postgres, project, organization)
   }
   const store = (
     key: keyof typeof keys,

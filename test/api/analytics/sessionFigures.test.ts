@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { storeOrganization, storeProject } from '../../harness/owners.ts'
 import { openEvents, organizationId, projectId } from '../events/harness.ts'
 import {
   type Asked,
@@ -34,13 +35,8 @@ beforeAll(async () => {
   events = await openEvents()
   await events.insertHits(visitors.flat())
   const { postgres } = events
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
-    organizationId,
-  ])
-  await postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-    [projectId, organizationId],
-  )
+  await storeOrganization(postgres, organizationId)
+  await storeProject(postgres, projectId, organizationId)
   await post('PUT', 'goals', {
     project_id: projectId,
     goals: Object.entries(goals).map(([name, filter]) => ({ name, filter })),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newApiCredentials, storeApiKey } from '../../../collector/accounts/keys/apiKeys.ts'
 import { type Field, fields } from '../../../schemas/fields.ts'
+import { storeOrganization, storePixel, storeProject } from '../../harness/owners.ts'
 import { waitFor } from '../../harness/service.ts'
 import {
   eventOf,
@@ -49,22 +50,13 @@ const harmless = [
 beforeAll(async () => {
   events = await openEvents({ isGuarded: true })
   const { postgres } = events
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
-    organizationId,
-  ])
-  await postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-    [projectId, organizationId],
-  )
+  await storeOrganization(postgres, organizationId)
+  await storeProject(postgres, projectId, organizationId)
   for (const [id, name] of [
     [pixelId, 'Main'],
     [otherPixel, 'Blog'],
-  ])
-    await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
-      id,
-      projectId,
-      name,
-    ])
+  ] as const)
+    await storePixel(postgres, id, projectId, name)
   const owner = { organizationId, projectId: null }
   await storeApiKey(postgres, owner, 'live', 'admin', keys.admin, madeAs('admin'))
   await storeApiKey(postgres, owner, 'live', 'write', keys.write, madeAs('write'))

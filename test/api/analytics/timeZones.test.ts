@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storeOrganization } from '../../harness/owners.ts'
 import { openEvents, organizationId, projectId } from '../events/harness.ts'
 import { groupsBy, isView, randomVisits, type Seen } from './naiveSessions.ts'
 
@@ -12,9 +13,7 @@ beforeAll(async () => {
   events = await openEvents()
   await events.insertHits(visits.flat())
   const { postgres } = events
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
-    organizationId,
-  ])
+  await storeOrganization(postgres, organizationId)
   await postgres.query(
     "INSERT INTO projects (project_id, organization_id, name, time_zone) VALUES ($1, $2, 'Shop', 'Asia/Kathmandu')",
     [projectId, organizationId],

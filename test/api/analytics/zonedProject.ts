@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { storeOrganization, storeProject } from '../../harness/owners.ts'
 import { type openEvents, organizationId } from '../events/harness.ts'
 
 /** What tests of figures in several time zones share. */
@@ -21,13 +22,8 @@ export async function openProject(
   { app, postgres }: Awaited<ReturnType<typeof openEvents>>,
   projectId: string,
 ): Promise<Ask> {
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
-    organizationId,
-  ])
-  await postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-    [projectId, organizationId],
-  )
+  await storeOrganization(postgres, organizationId)
+  await storeProject(postgres, projectId, organizationId)
   const ask: Ask = async (method, path, asked) => {
     const query = new URLSearchParams(
       Object.entries(asked).map(([name, value]) => [name, String(value)]),

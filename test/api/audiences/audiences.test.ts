@@ -19,6 +19,7 @@ import {
   sampleAudiences,
 } from '../../../collector/ops/sandbox/sampleAudiences.ts'
 import { hemOf } from '../../../collector/platform/hem.ts'
+import { storeProject } from '../../harness/owners.ts'
 import type { Tenant } from '../../spec/tenant.ts'
 import { openTenants, withKey } from '../../spec/tenants.ts'
 
@@ -426,10 +427,7 @@ describe('the project', () => {
 
   test('that is deleted takes its audiences along, whatever they use', async () => {
     const project = randomUUID()
-    await service.postgres.query(
-      "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Short')",
-      [project, ours.organizationId],
-    )
+    await storeProject(service.postgres, project, ours.organizationId, 'Short')
     const used = await create(visitors, {}, { project })
     await create(
       { entity: 'people', include: { audience: { audience_id: used.id } } },

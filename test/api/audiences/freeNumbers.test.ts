@@ -17,6 +17,7 @@ import {
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { hemOf } from '../../../collector/platform/hem.ts'
 import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'
+import { storeOrganization, storeProject } from '../../harness/owners.ts'
 import { eventOf, linkOf, organizationId, projectId } from '../events/harness.ts'
 import { goOn, hemOf as hemOfHistory, newHistory } from './histories.ts'
 import { openIntent, topics } from './intent/harness.ts'
@@ -103,13 +104,8 @@ test(`${definitions} random definitions, lists and audiences: each number = reco
   const history = newHistory(seed, false)
   const { random, world } = history
   const owner = { organizationId: world.organizationId, projectId: history.projectId }
-  await it.postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'R')", [
-    owner.organizationId,
-  ])
-  await it.postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'R')",
-    [owner.projectId, owner.organizationId],
-  )
+  await storeOrganization(it.postgres, owner.organizationId, 'R')
+  await storeProject(it.postgres, owner.projectId, owner.organizationId, 'R')
   for (let step = 0; step < 25; step++)
     for (const [table, rows] of Object.entries(goOn(history))) await insert(table, rows)
   await it.signal(

@@ -2,6 +2,7 @@ import { createAudience } from '../../../collector/audiences/audiences.ts'
 import { buildNow } from '../../../collector/audiences/builder/buildNow.ts'
 import { requestBuild } from '../../../collector/audiences/builds.ts'
 import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'
+import { storeOrganization, storeProject } from '../../harness/owners.ts'
 import { openEvents, organizationId, projectId } from '../events/harness.ts'
 
 /** The app's read side with an organization and a project, whose audiences are built on request. */
@@ -9,13 +10,8 @@ export async function openAudiences(options: Parameters<typeof openEvents>[0] = 
   // Audiences and intent are about people of whom all organizations know.
   const events = await openEvents({ isAlone: true, ...options })
   const { postgres, clickhouse } = events
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Builder')", [
-    organizationId,
-  ])
-  await postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-    [projectId, organizationId],
-  )
+  await storeOrganization(postgres, organizationId, 'Builder')
+  await storeProject(postgres, projectId, organizationId)
 
   /** Builds the audience as it is now; the id of the build. */
   const build = async (audienceId: string, nowMs = Date.now()): Promise<string> => {

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readIdentityState } from '../../../collector/audiences/builder/buildInputs.ts'
 import { carryOutErasures, requestErasure } from '../../../collector/identity/privacy/erasures.ts'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
+import { storeOrganization, storeProject } from '../../harness/owners.ts'
 import { waitFor } from '../../harness/service.ts'
 import { openAudiences } from './harness.ts'
 import {
@@ -76,14 +77,8 @@ async function beginHistory(seed: number, isSettled: boolean): Promise<History> 
   const { random, projectId, made } = history
   const { organizationId } = history.world
   const { postgres } = audiences
-  await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
-    organizationId,
-    `History ${seed}`,
-  ])
-  await postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-    [projectId, organizationId],
-  )
+  await storeOrganization(postgres, organizationId, `History ${seed}`)
+  await storeProject(postgres, projectId, organizationId)
   for (const entity of ['people', 'people', 'companies']) {
     const used = made.filter(({ definition }) => definition.entity === entity).map(({ id }) => id)
     const definition = { entity, ...definitionOf(random, used) }

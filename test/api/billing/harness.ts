@@ -6,6 +6,7 @@ import { callerOf } from '../../../collector/billing/chargedRequest.ts'
 import type { Meter } from '../../../collector/billing/meters.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
 import { newPostgresDatabase } from '../../harness/databases.ts'
+import { storeOrganization, storeProject } from '../../harness/owners.ts'
 
 export const dayMs = 86_400_000
 
@@ -42,13 +43,8 @@ export async function openAccounts(now = Date.UTC(2026, 0, 15, 12)): Promise<Acc
       }),
     async newOrganization() {
       const [organizationId, projectId] = [randomUUID(), randomUUID()]
-      await postgres.query(`INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')`, [
-        organizationId,
-      ])
-      await postgres.query(
-        `INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'P')`,
-        [projectId, organizationId],
-      )
+      await storeOrganization(postgres, organizationId, 'O')
+      await storeProject(postgres, projectId, organizationId, 'P')
       return { organizationId, projectId }
     },
     async close() {

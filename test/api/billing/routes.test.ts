@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiCredentials } from '../../../collector/accounts/keys/apiKeys.ts'
 import { storeMember } from '../../../collector/accounts/members/newMember.ts'
 import { createTokens } from '../../../collector/api/access/tokens.ts'
+import { storeProject } from '../../harness/owners.ts'
 import { newKey, openApi } from './api.ts'
 import { type Organization, requestOf, setPrice, take } from './harness.ts'
 
@@ -17,10 +18,7 @@ beforeAll(async () => {
   const { accounts, billing } = api
   organization = await accounts.newOrganization()
   otherProjectId = randomUUID()
-  await accounts.postgres.query(
-    `INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Q')`,
-    [otherProjectId, organization.organizationId],
-  )
+  await storeProject(accounts.postgres, otherProjectId, organization.organizationId, 'Q')
   keys.organization = await newKey(accounts, organization.organizationId, null)
   keys.project = await newKey(accounts, organization.organizationId, organization.projectId)
   keys.test = await newKey(accounts, organization.organizationId, null, 'test')

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { rebuildHits } from '../../../collector/analytics/hits/rebuildHits.ts'
 import { createOpenQueryExecutor } from '../../../collector/api/access/queryExecutor.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
+import { storeOrganization, storePixel, storeProject } from '../../harness/owners.ts'
 import { waitFor } from '../../harness/service.ts'
 import { eventOf, openEvents, organizationId, pixelId, projectId } from './harness.ts'
 
@@ -167,18 +168,9 @@ describe('with a ClickHouse that takes its time', () => {
       isAlone: true,
       readsFrom: openClickHouse(`http://127.0.0.1:${port}`, 'slow'),
     })
-    await events.postgres.query(
-      `INSERT INTO organizations (organization_id, name) VALUES ($1, 'Shops')`,
-      [organizationId],
-    )
-    await events.postgres.query(
-      `INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'A project')`,
-      [projectId, organizationId],
-    )
-    await events.postgres.query(
-      `INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, 'A pixel')`,
-      [pixelId, projectId],
-    )
+    await storeOrganization(events.postgres, organizationId, 'Shops')
+    await storeProject(events.postgres, projectId, organizationId, 'A project')
+    await storePixel(events.postgres, pixelId, projectId, 'A pixel')
     const made = await events.app.inject({
       method: 'POST',
       url: '/api/v1/campaigns',

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import type { Random } from '../../../collector/platform/seededRandom.ts'
 import { type DataType, type Field, fields } from '../../../schemas/fields.ts'
+import { storeProject } from '../../harness/owners.ts'
 import { goOn, type History, newHistory } from '../audiences/histories.ts'
 import { openEvents, type Row } from './harness.ts'
 
@@ -26,10 +27,7 @@ beforeAll(async () => {
      INSERT INTO billing_accounts (organization_id, free_answers_per_day) SELECT organization_id, 1000000 FROM organization`,
     [organizationId],
   )
-  await events.postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'R')",
-    [history.projectId, organizationId],
-  )
+  await storeProject(events.postgres, history.projectId, organizationId, 'R')
   for (let step = 0; step < 30; step++)
     for (const [table, rows] of Object.entries(goOn(history)))
       await events.clickhouse.live.insertLines(

@@ -18,6 +18,7 @@ import { createBilling } from '../../../../collector/billing/billing.ts'
 import { freePort } from '../../../../collector/platform/localStores/supervise.ts'
 import { openOutbound } from '../../../../collector/platform/outbound/outbound.ts'
 import { createSecretBox } from '../../../../collector/platform/outbound/secretBox.ts'
+import { storeOrganization, storeProject } from '../../../harness/owners.ts'
 import { eventOf, openEvents, organizationId, type Row } from '../../events/harness.ts'
 
 const [minute, hour] = [60_000, 3_600_000]
@@ -64,10 +65,7 @@ beforeAll(async () => {
     log: { error: (...said: unknown[]) => problems.push(said) },
     now: Date.now,
   })
-  await events.postgres.query(
-    "INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')",
-    [organizationId],
-  )
+  await storeOrganization(events.postgres, organizationId)
   await storeMember(events.postgres, {
     memberId: randomUUID(),
     organizationId,
@@ -116,10 +114,7 @@ async function openArchive({
   daily_records_max?: number
 } = {}) {
   const project_id = randomUUID()
-  await events.postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-    [project_id, organizationId],
-  )
+  await storeProject(events.postgres, project_id, organizationId)
   const { body: made } = await ask('POST', '/api/v1/integrations', {
     project_id,
     type: 's3',

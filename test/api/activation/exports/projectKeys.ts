@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newApiCredentials, storeApiKey } from '../../../../collector/accounts/keys/apiKeys.ts'
 import type { Exports } from '../../../harness/exports.ts'
+import { storeProject } from '../../../harness/owners.ts'
 import { type Receiver, receiverSecret, startReceiver } from '../../../harness/standIns/receiver.ts'
 
 /** Spec: Project-scoped key behavior, of /api/v1/exports* and /api/v1/integrations*. */
@@ -21,10 +22,7 @@ export const projectKeyTests = (open: () => Exports) =>
       receiver = await startReceiver()
       const { organization_id: organizationId } = open().service.demo
       projectId = randomUUID()
-      await open().postgres.query(
-        "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Own')",
-        [projectId, organizationId],
-      )
+      await storeProject(open().postgres, projectId, organizationId, 'Own')
       const credentials = newApiCredentials('live')
       await storeApiKey(open().postgres, { organizationId, projectId }, 'live', 'Own', credentials)
       key = { 'x-api-key': credentials.apiKey, 'x-api-secret': credentials.apiSecret }

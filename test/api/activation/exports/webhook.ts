@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addOptOut } from '../../../../collector/identity/privacy/optOuts.ts'
 import { type Exports, hemOf } from '../../../harness/exports.ts'
+import { storeOrganization } from '../../../harness/owners.ts'
 import { waitFor } from '../../../harness/service.ts'
 import { type Receiver, receiverSecret, startReceiver } from '../../../harness/standIns/receiver.ts'
 import { areOptOutsApplied } from './harness.ts'
@@ -174,10 +175,7 @@ export const webhookTests = (open: () => Exports) =>
       const audience_id = await open().audienceOf(people(3, 'q'))
       await open().ended(await open().run({ audience_id, integration_id, output_format: 'hem' }))
       const elsewhere = randomUUID()
-      await open().postgres.query(
-        `INSERT INTO organizations (organization_id, name) VALUES ($1, 'Elsewhere')`,
-        [elsewhere],
-      )
+      await storeOrganization(open().postgres, elsewhere, 'Elsewhere')
       const [hidden, hiddenElsewhere] = [hemOf('q0@known.example'), hemOf('q1@known.example')]
       await addOptOut(open().postgres, elsewhere, { hem: hiddenElsewhere })
       await open().get('POST', 'privacy/opt-outs', { hem: hidden })

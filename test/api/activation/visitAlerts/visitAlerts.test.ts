@@ -14,6 +14,7 @@ import {
 } from '../../../../collector/identity/privacy/erasures.ts'
 import { addOptOut, syncToClickHouse } from '../../../../collector/identity/privacy/optOuts.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
+import { storeOrganization, storeProject } from '../../../harness/owners.ts'
 import { openAudiences } from '../../audiences/harness.ts'
 import { eventOf, linkOf, organizationId, type Row } from '../../events/harness.ts'
 
@@ -67,10 +68,7 @@ const pass = async () => {
 
 async function openProject() {
   const project_id = randomUUID()
-  await events.postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-    [project_id, organizationId],
-  )
+  await storeProject(events.postgres, project_id, organizationId)
   return project_id
 }
 
@@ -453,14 +451,8 @@ describe('many rules', () => {
     const other = randomUUID()
     // The last one by its id.
     const project = `ffffffff-ffff-4fff-bfff-${other.slice(24)}`
-    await events.postgres.query(
-      "INSERT INTO organizations (organization_id, name) VALUES ($1, 'Other')",
-      [other],
-    )
-    await events.postgres.query(
-      "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-      [project, other],
-    )
+    await storeOrganization(events.postgres, other, 'Other')
+    await storeProject(events.postgres, project, other)
     const kind = { kind: 'person', person: (await person()).email }
     const ids = [await rule(await openProject(), kind), await rule(await openProject(), kind)]
     await events.postgres.query(
@@ -503,9 +495,7 @@ test('a rule that takes a whole pass, and fails, does not keep those of other or
   const [project, ada] = [await openProject(), await person()]
   const matched = await rule(project, { kind: 'person', person: ada.email })
   const other = randomUUID()
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Other')", [
-    other,
-  ])
+  await storeOrganization(postgres, other, 'Other')
   await postgres.query(
     "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $1, 'Shop')",
     [other],

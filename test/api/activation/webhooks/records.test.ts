@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storeOrganization, storeProject } from '../../../harness/owners.ts'
 import { openEvents, organizationId, projectId } from '../../events/harness.ts'
 
 let it: Awaited<ReturnType<typeof openEvents>>
@@ -10,14 +11,9 @@ const otherOrganization = randomUUID()
 beforeAll(async () => {
   it = await openEvents()
   for (const id of [organizationId, otherOrganization])
-    await it.postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')", [
-      id,
-    ])
+    await storeOrganization(it.postgres, id, 'O')
   for (const id of [projectId, otherProject])
-    await it.postgres.query(
-      "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'P')",
-      [id, organizationId],
-    )
+    await storeProject(it.postgres, id, organizationId, 'P')
 })
 afterAll(() => it.close())
 

@@ -1,22 +1,15 @@
 /** A pixel that sent events but none for a day is reported, once until it sends again. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tellSilentPixels } from '../../../../collector/accounts/accountJobs.ts'
+import { storeOrganization, storePixel, storeProject } from '../../../harness/owners.ts'
 import { eventOf, openEvents, organizationId, pixelId, projectId } from '../../events/harness.ts'
 
 let it: Awaited<ReturnType<typeof openEvents>>
 beforeAll(async () => {
   it = await openEvents({ isAlone: true })
-  await it.postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')", [
-    organizationId,
-  ])
-  await it.postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'P')",
-    [projectId, organizationId],
-  )
-  await it.postgres.query(
-    "INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, 'Shop')",
-    [pixelId, projectId],
-  )
+  await storeOrganization(it.postgres, organizationId, 'O')
+  await storeProject(it.postgres, projectId, organizationId, 'P')
+  await storePixel(it.postgres, pixelId, projectId)
 })
 afterAll(() => it.close())
 

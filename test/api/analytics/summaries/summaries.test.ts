@@ -11,6 +11,7 @@ import { readConfig } from '../../../../collector/config.ts'
 import { openMail } from '../../../../collector/platform/mail.ts'
 import { timeZone } from '../../../../collector/platform/timeZone.ts'
 import { openMailServer } from '../../../harness/mailServer.ts'
+import { storeOrganization, storeProject } from '../../../harness/owners.ts'
 import { eventOf, openEvents, organizationId, projectId, type Row } from '../../events/harness.ts'
 
 /** Summaries by e-mail, through a real mail server: content, recipients, and each sent once. */
@@ -36,13 +37,8 @@ beforeAll(async () => {
     sendMail: openMail(mailServer.env.SMTP_URL, mailServer.env.SMTP_FROM),
   })
   const { postgres } = events
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
-    organizationId,
-  ])
-  await postgres.query(
-    'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)',
-    [projectId, organizationId, 'Søap & <Co>'],
-  )
+  await storeOrganization(postgres, organizationId)
+  await storeProject(postgres, projectId, organizationId, 'Søap & <Co>')
   for (const [name, memberId] of Object.entries(members) as [keyof typeof members, string][]) {
     const role = name === 'owner' ? 'owner' : 'member'
     await storeMember(postgres, {

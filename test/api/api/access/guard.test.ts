@@ -13,6 +13,7 @@ import { ApiError } from '../../../../collector/api/http/errors.ts'
 import { openPostgres, type Postgres } from '../../../../collector/platform/postgres/pool.ts'
 import { newPostgresDatabase } from '../../../harness/databases.ts'
 import { noSandboxTenant } from '../../../harness/noSandboxTenant.ts'
+import { storeProject } from '../../../harness/owners.ts'
 
 let postgres: Postgres
 let tokens: Tokens
@@ -28,10 +29,7 @@ beforeAll(async () => {
     `INSERT INTO organizations (organization_id, name, secret_required) VALUES ($1, 'One', false)`,
     [organizationId],
   )
-  await postgres.query(
-    `INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'A')`,
-    [projectId, organizationId],
-  )
+  await storeProject(postgres, projectId, organizationId, 'A')
   for (const [role, memberId] of Object.entries(members)) {
     await storeMember(postgres, {
       memberId,

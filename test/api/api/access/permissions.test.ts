@@ -7,14 +7,13 @@ import { requireCurrentRole } from '../../../../collector/api/access/permissions
 import type { Principal } from '../../../../collector/api/access/principal.ts'
 import { openPostgres, type Postgres } from '../../../../collector/platform/postgres/pool.ts'
 import { newPostgresDatabase } from '../../../harness/databases.ts'
+import { storeOrganization } from '../../../harness/owners.ts'
 
 let postgres: Postgres
 const organizationId = randomUUID()
 beforeAll(async () => {
   postgres = openPostgres(await newPostgresDatabase(), () => {})
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
-    organizationId,
-  ])
+  await storeOrganization(postgres, organizationId)
 })
 afterAll(() => postgres.end())
 

@@ -20,6 +20,7 @@ import { type Allowance, createAllowance } from '../../../../collector/billing/a
 import { openClickHouse } from '../../../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres } from '../../../../collector/platform/postgres/pool.ts'
 import { newClickHouseDatabase, newPostgresDatabase } from '../../../harness/databases.ts'
+import { storeOrganization, storeProject } from '../../../harness/owners.ts'
 
 export interface FileOptions {
   format?: ImportFile['format']
@@ -81,13 +82,8 @@ export async function openLists() {
   const postgresUrl = await newPostgresDatabase()
   const postgres = openPostgres(postgresUrl, () => {})
   const [organizationId, projectId] = [randomUUID(), randomUUID()]
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Lists')", [
-    organizationId,
-  ])
-  await postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Lists')",
-    [projectId, organizationId],
-  )
+  await storeOrganization(postgres, organizationId, 'Lists')
+  await storeProject(postgres, projectId, organizationId, 'Lists')
   const { removeFiles, ...importing } = importInto(
     { postgres, clickhouse: { live: clickhouse, test: clickhouse } },
     projectId,

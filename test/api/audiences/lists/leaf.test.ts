@@ -7,6 +7,7 @@ import { deleteList } from '../../../../collector/audiences/lists/lists.ts'
 import { reloadIdentity } from '../../../../collector/identity/store/refresh.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
 import { inTransaction } from '../../../../collector/platform/postgres/transaction.ts'
+import { storeProject } from '../../../harness/owners.ts'
 import { linkOf, organizationId, projectId } from '../../events/harness.ts'
 import { openAudiences } from '../harness.ts'
 import { importInto } from './harness.ts'
@@ -121,10 +122,7 @@ test('rows of an import that is not completed, and people who are hidden, are no
 
 test('a list of another project, or none, is refused with its pointer', async () => {
   const other = randomUUID()
-  await audiences.postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Other')",
-    [other, organizationId],
-  )
+  await storeProject(audiences.postgres, other, organizationId, 'Other')
   const elsewhere = importInto(audiences, other)
   const { listId } = await elsewhere.importFile(`${people[0]}\n`)
   elsewhere.removeFiles()

@@ -5,6 +5,7 @@ import { rebuildHits } from '../../../../collector/analytics/hits/rebuildHits.ts
 import { deleteWindows } from '../../../../collector/events/repair/windowDeletions.ts'
 import { removeLinks } from '../../../../collector/identity/privacy/linkRemovals.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
+import { storeOrganization, storeProject } from '../../../harness/owners.ts'
 import { eventOf, linkOf, openEvents, organizationId, type Row } from '../harness.ts'
 
 const path = '/api/v1/event-deletions'
@@ -16,10 +17,7 @@ let events: Awaited<ReturnType<typeof openEvents>>
 beforeAll(async () => {
   // Its jobs carry out all that the database has.
   events = await openEvents({})
-  await events.postgres.query(
-    "INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')",
-    [organizationId],
-  )
+  await storeOrganization(events.postgres, organizationId)
 })
 afterAll(() => events.close())
 
@@ -34,10 +32,7 @@ const ask = async (
 }
 async function openProject() {
   const project_id = randomUUID()
-  await events.postgres.query(
-    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
-    [project_id, organizationId],
-  )
+  await storeProject(events.postgres, project_id, organizationId)
   return project_id
 }
 const deps = () => ({ postgres: events.postgres, clickhouse: events.clickhouse.live })

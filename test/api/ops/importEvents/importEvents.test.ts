@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../../../harness/api.ts'
 import { cli } from '../../../harness/commands.ts'
+import { storePixel } from '../../../harness/owners.ts'
 import { openTerminal } from '../../../harness/terminal.ts'
 import { csv, ndjson } from '../../identity/harness.ts'
 import { countsOf, type Importing, openImporting, pageView } from './harness.ts'
@@ -171,11 +172,7 @@ test('bad rows are skipped and reported with line and reason', async () => {
 test('a row of another tenant, or of another project, is skipped; of a second pixel it is stored', async () => {
   const { foreign, second, postgres, first } = importing
   const sibling = randomUUID()
-  await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
-    sibling,
-    first.projectId,
-    'Sibling',
-  ])
+  await storePixel(postgres, sibling, first.projectId, 'Sibling')
   const rows = [
     pageView(1, { pixel_id: foreign.pixelId }),
     pageView(1, { pixel_id: second.pixelId }),
