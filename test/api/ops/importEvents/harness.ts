@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../../../collector/config.ts'
 import { runImportCommand } from '../../../../collector/ops/importEvents/importCommand.ts'
-import type { ProductName } from '../../../../collector/ops/importEvents/products/products.ts'
 import { runHistoryCommand } from '../../../../collector/ops/importHistory/historyCommand.ts'
 import { chrome, type Row } from '../../../harness/api.ts'
 import { type Ended, runCommand, runCommandLine } from '../../../harness/commands.ts'
@@ -34,7 +33,7 @@ export async function openImporting() {
     importFiles: (args: string[]) =>
       runCommand(directory, () => runImportCommand(readConfig(env), ofImport(args))),
     /** Runs the code of `npx footfall-server import PRODUCT` here. */
-    importExport: (product: ProductName | 'plausible', args: string[]) =>
+    importExport: (product: 'ga4' | 'matomo' | 'umami' | 'plausible', args: string[]) =>
       runCommand(directory, () =>
         product === 'plausible'
           ? runHistoryCommand(readConfig(env), args)
