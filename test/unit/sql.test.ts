@@ -17,6 +17,7 @@ import {
 import { funnelQuery } from '../../collector/analytics/funnelQuery.ts'
 import { readSteps } from '../../collector/analytics/funnelSteps.ts'
 import { conditionsOf } from '../../collector/analytics/goals.ts'
+import { appendQuery } from '../../collector/analytics/hits/keepHits.ts'
 import { startsOf } from '../../collector/analytics/intervals.ts'
 import { journeysQuery } from '../../collector/analytics/journeysQuery.ts'
 import { liveQuery } from '../../collector/analytics/liveRoute.ts'
@@ -576,6 +577,10 @@ const requests: Readonly<Record<string, Typical>> = {
       filter: deleted.filter,
     }),
     query: deletionQuery('events', deletionCondition(deleted)),
+  },
+  'hits-append': {
+    request: 'Background job analytics.hits: the hits of the events of the last seconds',
+    query: appendQuery(turn.runMs, turn.runMs + 1_500, [`${projectId} pay.example`]),
   },
 }
 

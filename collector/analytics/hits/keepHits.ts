@@ -101,7 +101,7 @@ export async function keepHits(
     const batch = await findBatch(clickhouse, progress.appended_ms, untilMs)
     if (batch.events > 0) {
       await note({ appending_ms: batch.untilMs })
-      await append(clickhouse, progress.appended_ms, batch.untilMs, transitHosts)
+      await clickhouse.command(appendQuery(progress.appended_ms, batch.untilMs, transitHosts))
       await note({ appended_ms: batch.untilMs, appending_ms: null })
     }
     if (signal.aborted || batch.events < eventsMax) break
@@ -158,19 +158,14 @@ async function findBatch(
   }
 }
 
-const append = (
-  clickhouse: ClickHouse,
-  fromMs: number,
-  untilMs: number,
-  transitHosts: readonly string[],
-): Promise<void> =>
-  clickhouse.command({
-    sql: appendHitsSql({
-      isNew: `${receivedIn} AND ${isFresh}`,
-      isBefore: `ts_millis >= {fromMs:Int64} - ${freshMs + restMs}`,
-    }),
-    params: { fromMs, untilMs, transitHosts },
-  })
+/** The INSERT of the hits of events that arrived after `fromMs` and up to `untilMs`. */
+export const appendQuery = (fromMs: number, untilMs: number, transitHosts: readonly string[]) => ({
+  sql: appendHitsSql({
+    isNew: `${receivedIn} AND ${isFresh}`,
+    isBefore: `ts_millis >= {fromMs:Int64} - ${freshMs + restMs}`,
+  }),
+  params: { fromMs, untilMs, transitHosts },
+})
 
 /** Reads the hosts of all projects that start no session, each as `project_id host`: the parameter of appendHitsSql. */
 async function readTransitHosts(client: Queryable): Promise<string[]> {
