@@ -235,8 +235,10 @@ test('with nothing left of any limit, repeats of tier routes, lookups and batche
     return [answer.statusCode, answer.headers['x-footfall-charged']]
   }
   for (const one of asked) expect((await repeat(one))[1]).not.toBe('0')
-  await events.postgres.query(
-    "INSERT INTO organizations (organization_id, name) SELECT DISTINCT organization_id, 'O' FROM ledger",
+  // Other files may have stored them.
+  const { rows: stored } = await events.postgres.query<{ organization_id: string }>(
+    `INSERT INTO organizations (organization_id, name) SELECT DISTINCT organization_id, 'O' FROM ledger
+     ON CONFLICT DO NOTHING RETURNING organization_id`,
   )
   await events.postgres.query(
     `INSERT INTO usage_limits SELECT organization_id, meter, 0, NULL FROM ledger
@@ -250,7 +252,10 @@ test('with nothing left of any limit, repeats of tier routes, lookups and batche
       expect((await events.app.inject(one)).statusCode).toBe(429)
     }
   } finally {
-    await events.postgres.query('DELETE FROM organizations')
+    await events.postgres.query('DELETE FROM usage_limits')
+    await events.postgres.query('DELETE FROM organizations WHERE organization_id = ANY ($1)', [
+      stored.map(({ organization_id }) => organization_id),
+    ])
   }
 })
 
