@@ -30,10 +30,12 @@ const columns: Column<Visitor>[] = [
   {
     name: 'visitor',
     label: 'Visitor',
-    value: ({ cookie_id }) => nicknameOf(cookie_id),
+    value: ({ cookie_id, resolved }) => `${nicknameOf(cookie_id)}${resolved ? ' identified' : ''}`,
+    // The badge is on a second line where the first has no room.
     show: ({ cookie_id, resolved }) => (
       <>
-        {nicknameOf(cookie_id)} {resolved && <span class="badge">identified</span>}
+        <span class="unbroken">{nicknameOf(cookie_id)}</span>{' '}
+        {resolved && <span class="badge">identified</span>}
       </>
     ),
   },
