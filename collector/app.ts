@@ -1,10 +1,14 @@
 import { createServer, type RequestListener } from 'node:http'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { administrationRoutes, dashboardApiRoutes } from './accounts/accountsRoutes.ts'
-import { operatorRoutes } from './accounts/operator/operatorRoutes.ts'
+import { deadLetterRoutes } from './accounts/operator/deadLetterRoutes.ts'
+import { statusRoutes } from './accounts/operator/statusRoutes.ts'
+import { tenantRoutes } from './accounts/operator/tenantRoutes.ts'
 import { archiveRoutes } from './activation/archives/archiveRoutes.ts'
-import { campaignsRoutes } from './activation/campaigns/campaignsRoutes.ts'
+import { budgetRoutes } from './activation/campaigns/budgetRoutes.ts'
+import { campaignRoutes } from './activation/campaigns/campaignRoutes.ts'
 import { deliveryRoutes } from './activation/campaigns/deliveryRoutes.ts'
+import { performanceRoutes } from './activation/campaigns/performanceRoutes.ts'
 import { exportsRoutes } from './activation/exports/exportsRoutes.ts'
 import { integrationsRoutes } from './activation/integrations/integrationsRoutes.ts'
 import { visitAlertRoutes } from './activation/visitAlerts/visitAlertRoutes.ts'
@@ -30,13 +34,22 @@ import { validatorCompiler } from './api/http/validation.ts'
 import { pathOf } from './api/http/versionPaths.ts'
 import { describeRoutes } from './api/openapi/openapi.ts'
 import { audiencesRoutes } from './audiences/audiencesRoutes.ts'
-import { intentRoutes } from './audiences/intent/intentRoutes.ts'
-import { listsRoutes } from './audiences/lists/listsRoutes.ts'
+import { batchRoute } from './audiences/intent/batchRoute.ts'
+import { rulesRoutes } from './audiences/intent/rulesRoutes.ts'
+import { statsRoutes } from './audiences/intent/statsRoutes.ts'
+import { topicRoutes } from './audiences/intent/topicRoutes.ts'
+import { importRoutes } from './audiences/lists/importRoutes.ts'
+import { listRoutes } from './audiences/lists/listRoutes.ts'
+import { removeRoute } from './audiences/lists/removeRoute.ts'
+import { uploadRoutes } from './audiences/lists/uploadRoutes.ts'
 import { fieldCatalogRoutes } from './audiences/taxonomy/fieldCatalogRoutes.ts'
 import { taxonomyRoutes } from './audiences/taxonomy/taxonomyRoutes.ts'
-import { billingRoutes } from './billing/billingRoutes.ts'
+import { forecastRoute } from './billing/forecastRoute.ts'
+import { limitsRoutes } from './billing/limitsRoutes.ts'
+import { pricesRoute } from './billing/pricesRoute.ts'
 import { logRequests } from './billing/requests/requestLog.ts'
 import { requestsRoutes } from './billing/requests/requestsRoutes.ts'
+import { usageRoutes } from './billing/usageRoutes.ts'
 import { duties } from './config.ts'
 import { answerUnknownRoute, dashboardPages } from './dashboard/dashboardPages.ts'
 import { docsPages } from './dashboard/docsSite/docsPages.ts'
@@ -51,7 +64,10 @@ import { windowDeletionRoutes } from './events/repair/windowDeletionRoutes.ts'
 import { statisticsRoutes } from './events/statistics/statisticsRoutes.ts'
 import { traceRoute } from './events/traceRoute.ts'
 import { visitorsRoutes } from './events/visitors/visitorsRoutes.ts'
-import { privacyRoutes } from './identity/privacy/privacyRoutes.ts'
+import { erasureRoutes } from './identity/privacy/erasureRoutes.ts'
+import { exportRoute } from './identity/privacy/exportRoute.ts'
+import { linkRemovalRoutes } from './identity/privacy/linkRemovalRoutes.ts'
+import { optOutRoutes } from './identity/privacy/optOutRoutes.ts'
 import { beaconsBeforeRouter } from './ingest/beacon/fastPath.ts'
 import { resendRoute } from './ingest/beacon/resendRoute.ts'
 import { ingestRoutes } from './ingest/ingestRoutes.ts'
@@ -131,8 +147,14 @@ async function mountReads(app: FastifyInstance, services: Services) {
   await app.register(alertsRoutes(services))
   await app.register(sharesRoutes(services, services.publicUrl))
   await app.register(audiencesRoutes(services))
-  await app.register(intentRoutes(services))
-  await app.register(billingRoutes(services))
+  await app.register(batchRoute(services))
+  await app.register(topicRoutes(services))
+  await app.register(statsRoutes(services))
+  await app.register(rulesRoutes(services))
+  await app.register(usageRoutes(services))
+  await app.register(forecastRoute(services))
+  await app.register(limitsRoutes(services))
+  await app.register(pricesRoute(services))
   await app.register(requestsRoutes(services))
   await app.register(fieldCatalogRoutes)
   await app.register(taxonomyRoutes(services))
@@ -142,18 +164,28 @@ async function mountReads(app: FastifyInstance, services: Services) {
 async function mountAccounts(app: FastifyInstance, services: Services) {
   const { postgres, sendMail } = services
   await app.register(administrationRoutes(services))
-  await app.register(privacyRoutes(services))
+  await app.register(erasureRoutes(services))
+  await app.register(exportRoute(services))
+  await app.register(optOutRoutes(services))
+  await app.register(linkRemovalRoutes(services))
   await app.register(dashboardApiRoutes(services))
   await app.register(summariesRoutes({ postgres, sendsMail: sendMail !== null }))
-  await app.register(operatorRoutes(services))
+  await app.register(statusRoutes(services))
+  await app.register(tenantRoutes(services))
+  await app.register(deadLetterRoutes(services))
   await app.register(dashboardPages(services))
   await app.register(docsPages(services.publicUrl, services.collectorUrl))
 }
 
 /** Mounts sources and destinations of data. */
 async function mountActivation(app: FastifyInstance, services: Services) {
-  await app.register(listsRoutes(services))
-  await app.register(campaignsRoutes(services))
+  await app.register(listRoutes(services))
+  await app.register(importRoutes(services))
+  await app.register(removeRoute(services))
+  await app.register(uploadRoutes(services))
+  await app.register(campaignRoutes(services))
+  await app.register(performanceRoutes(services))
+  await app.register(budgetRoutes(services))
   await app.register(webhooksRoutes(services))
   await app.register(visitAlertRoutes(services))
   await app.register(archiveRoutes(services))

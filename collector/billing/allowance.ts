@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { ApiError } from '../api/http/errors.ts'
+import type { ApiError } from '../api/http/errors.ts'
 import { dateAt } from '../platform/days.ts'
 import { canonicalJson } from '../platform/json.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
-import { endOf } from './refusals.ts'
+import { endOf, limitReached } from './refusals.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -146,21 +146,10 @@ const hashOf = (question: readonly unknown[]): Buffer =>
 
 function usedUp(most: number, nowMs: number): ApiError {
   const resetsAt = endOf('day', nowMs)
-  return new ApiError(
-    429,
-    'platform_cap_exceeded',
+  return limitReached(
     `This organization received its ${most} free answers about people of today (UTC). Repeat a question of today, read the records, or ask again after ${resetsAt.toISOString()}.`,
-    {
-      body: {
-        kind: 'limit_reached',
-        meter: 'free_answers',
-        period: 'day',
-        limit_records: most,
-        resets_at: resetsAt.toISOString(),
-      },
-      headers: {
-        'retry-after': String(Math.max(1, Math.ceil((resetsAt.getTime() - nowMs) / 1000))),
-      },
-    },
+    { meter: 'free_answers', period: 'day', limit_records: most },
+    resetsAt,
+    nowMs,
   )
 }

@@ -50,29 +50,42 @@ function capExceeded(
   refusal: Exclude<Refusal, { kind: 'budget' }>,
   { meter, atMs }: Refused,
 ): ApiError {
-  const error = (message: string, more: { body?: object; headers?: Record<string, string> } = {}) =>
-    new ApiError(429, 'platform_cap_exceeded', message, {
-      ...more,
-      body: { kind: refusal.kind, ...more.body },
-    })
+  const { kind } = refusal
+  if (kind === 'shut_off')
+    return new ApiError(
+      429,
+      'platform_cap_exceeded',
+      'Usage is paused for this account. Ask the operator of this service.',
+      { body: { kind } },
+    )
+  const { period, limit, used } = refusal
+  const limitText = `The limit is ${limit} ${meter} records a ${period}.`
+  const figures = { meter, period, limit_records: limit, used_records: used }
+  if (kind === 'request_too_large')
+    return new ApiError(
+      429,
+      'platform_cap_exceeded',
+      `${limitText} This request alone exceeds it. Send a smaller one.`,
+      { body: { kind, ...figures } },
+    )
+  const resetsAt = endOf(period, atMs)
+  return limitReached(
+    `${limitText} It is used up until ${resetsAt.toISOString()}.`,
+    figures,
+    resetsAt,
+    atMs,
+  )
+}
 
-  if (refusal.kind === 'shut_off')
-    return error('Usage is paused for this account. Ask the operator of this service.')
-  const limitText = `The limit is ${refusal.limit} ${meter} records a ${refusal.period}.`
-  const figures = {
-    meter,
-    period: refusal.period,
-    limit_records: refusal.limit,
-    used_records: refusal.used,
-  }
-  if (refusal.kind === 'request_too_large') {
-    return error(`${limitText} This request alone exceeds it. Send a smaller one.`, {
-      body: figures,
-    })
-  }
-  const resetsAt = endOf(refusal.period, atMs)
-  return error(`${limitText} It is used up until ${resetsAt.toISOString()}.`, {
-    body: { ...figures, resets_at: resetsAt.toISOString() },
+/** The error of a limit that is used up until a time. */
+export function limitReached(
+  message: string,
+  figures: { meter: string; period: 'day' | 'month'; limit_records: number },
+  resetsAt: Date,
+  atMs: number,
+): ApiError {
+  return new ApiError(429, 'platform_cap_exceeded', message, {
+    body: { kind: 'limit_reached', ...figures, resets_at: resetsAt.toISOString() },
     headers: { 'retry-after': String(Math.max(1, Math.ceil((resetsAt.getTime() - atMs) / 1000))) },
   })
 }

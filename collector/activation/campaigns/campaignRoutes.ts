@@ -26,7 +26,8 @@ import type { CampaignsDeps } from './campaignsDeps.ts'
 const path = '/api/v1/campaigns'
 const One = Type.Object({ campaign: Campaign })
 
-export const recordRoutes =
+/** /api/v1/campaigns: campaigns of DSPs. */
+export const campaignRoutes =
   (deps: CampaignsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { postgres, recordScopeOf } = deps

@@ -18,6 +18,7 @@ import {
 } from '../../events/lookup/batchItems.ts'
 import { bindings } from '../../events/query/bind.ts'
 import { erasedHems } from '../../events/query/profiles/suppressedPeople.ts'
+import type { ReadDeps } from '../../events/query/readDeps.ts'
 import { hemsOfPerson, personOf } from '../../identity/store/personSql.ts'
 import type { ListQuery } from '../../platform/clickhouse/client.ts'
 import { dayMs } from '../../platform/days.ts'
@@ -25,7 +26,6 @@ import { type InterestPlan, windowDaysDefault } from '../signals/interestPlan.ts
 import { peopleInterest } from '../signals/interestQuery.ts'
 import { requireTopics } from '../signals/topics.ts'
 import { DryRun, DryRunResult, dryRunAnswer } from './dryRun.ts'
-import type { IntentDeps } from './intentDeps.ts'
 import { access, IntentWindowDays, TopicIds, TopicInterest, tags } from './intentSchemas.ts'
 import { type TopicRow, topicsColumn } from './topicQuery.ts'
 
@@ -85,13 +85,7 @@ const describeBatch = {
 
 /** POST /api/v1/intent/batch: returns the interests of the people with these e-mail addresses. */
 export const batchRoute =
-  ({
-    postgres,
-    allowance,
-    billing,
-    openQueryExecutor,
-    now,
-  }: IntentDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, allowance, billing, openQueryExecutor, now }: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.post(
       '/api/v1/intent/batch',

@@ -6,10 +6,10 @@ import { invalidParameter } from '../../api/http/errors.ts'
 import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
+import type { ReadDeps } from '../../events/query/readDeps.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { type Rules, readRules, replaceRules, rulePatterns, rulesMax } from '../signals/rules.ts'
 import { requireTopics } from '../signals/topics.ts'
-import type { IntentDeps } from './intentDeps.ts'
 import { access, TopicId, tags } from './intentSchemas.ts'
 
 const pattern = (description: string) =>
@@ -47,7 +47,7 @@ const Answer = Type.Object(
  * charged.
  */
 export const rulesRoutes =
-  ({ postgres, openQueryExecutor }: IntentDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, openQueryExecutor }: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.addHook('preValidation', rejectUnstorableText)
     const path = '/api/v1/intent/rules'

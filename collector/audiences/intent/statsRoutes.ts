@@ -10,12 +10,12 @@ import {
   isSuppressed,
   suppressedPeople,
 } from '../../events/query/profiles/suppressedPeople.ts'
+import type { ReadDeps } from '../../events/query/readDeps.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { dayMs } from '../../platform/days.ts'
 import { type SignalSpan, signalsOf } from '../signals/signalsQuery.ts'
 import { requireTopics } from '../signals/topics.ts'
-import type { IntentDeps } from './intentDeps.ts'
 import { freeAccess, TopicId, tags } from './intentSchemas.ts'
 
 const daysDefault = 30
@@ -42,7 +42,7 @@ const about =
 
 /** GET /api/v1/stats/tables/intent-daily-stats and …/intent-daily-per-topic-stats: signals by day. */
 export const statsRoutes =
-  (deps: IntentDeps): FastifyPluginAsyncTypebox =>
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { postgres, openQueryExecutor, now } = deps
 

@@ -6,13 +6,13 @@ import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { Bytes } from '../../api/http/commonSchemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
+import type { ReadDeps } from '../../events/query/readDeps.ts'
 import { readCompanies, readCompanyFields } from '../../identity/store/companies.ts'
 import { personFields, readPeople, readPersonFields } from '../../identity/store/people.ts'
 import { dateOf } from '../../platform/days.ts'
 import { type Entity, entities } from '../definition/definition.ts'
 import { freeRowsMax, freeRowsSalt, maskRow, namedPeopleMin } from '../sample/mask.ts'
 import { DryRunResult, dryRunAnswer } from './dryRun.ts'
-import type { IntentDeps } from './intentDeps.ts'
 import {
   access,
   bodyOf,
@@ -47,7 +47,7 @@ const meter = 'intent' as const
 
 /** POST /api/v1/intent/people and /companies, by one or several topics, each with its preview. */
 export const topicRoutes =
-  (deps: IntentDeps): FastifyPluginAsyncTypebox =>
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { allowance, postgres, billing, openQueryExecutor, now } = deps
     const cursors = deps.cursors<TopicPosition>('intent_topics')

@@ -78,7 +78,7 @@ export const erasureRoutes =
           owner: principal.organizationId,
           sql: selectErasures,
           values: [principal.organizationId],
-          key: { created_at: 'timestamptz', erasure_id: 'uuid' },
+          key: { requested_at: 'timestamptz', erasure_id: 'uuid' },
         })
         return { erasures: rows, ...next }
       },

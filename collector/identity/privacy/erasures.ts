@@ -55,8 +55,7 @@ const columns = `erasure_id, CASE WHEN finished_at IS NULL THEN 'pending' ELSE '
   requested_at, emptied_at, requested_at + interval '${arrivingMs} ms' AS complete_from, finished_at AS completed_at`
 
 /** Selects an organization's erasures ($1) for a page. */
-export const selectErasures = `SELECT ${columns}, requested_at AS created_at FROM erasures
-  WHERE organization_id = $1`
+export const selectErasures = `SELECT ${columns} FROM erasures WHERE organization_id = $1`
 
 /**
  * Requests the erasure of a subject: for one organization, the data that its sites recorded. With null, data

@@ -25,6 +25,26 @@ export interface TableSource<T> {
   readChanges(payloads: readonly string[]): Promise<{ items: T[]; removed: string[] }>
 }
 
+/** Returns the reads of a table whose changes are announced by id. `read` returns the items that meet an SQL condition. */
+export const readsById = <T>(
+  column: string,
+  keyOf: (item: T) => string,
+  rowsOfPage: number,
+  read: (condition: string, values: unknown[]) => Promise<T[]>,
+): Pick<TableSource<T>, 'keyOf' | 'readPage' | 'readChanges'> => ({
+  keyOf,
+  async readPage(after) {
+    const items = await read(`${column} > $1 ORDER BY ${column} LIMIT $2`, [after, rowsOfPage])
+    const last = items[rowsOfPage - 1]
+    return { items, next: last ? keyOf(last) : null }
+  },
+  async readChanges(ids) {
+    const items = await read(`${column} = ANY($1)`, [ids])
+    const existing = new Set(items.map(keyOf))
+    return { items, removed: ids.filter((id) => !existing.has(id)) }
+  },
+})
+
 /** How many rows a page of `readPage` has: parsing them must not delay acknowledgements. */
 export const pageRows = 250
 /** Interval between complete reads, which recover a missed change. */

@@ -14,7 +14,7 @@ import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { serviceSecret } from '../../api/access/serviceSecret.ts'
 import { notFound, pixelInactive } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { openMemoryTable, pageRows } from './memoryTable.ts'
+import { openMemoryTable, pageRows, readsById } from './memoryTable.ts'
 
 export interface Pixel {
   readonly pixelId: string
@@ -78,16 +78,7 @@ export async function openPixelRegistry(
     {
       url,
       name: 'pixels',
-      keyOf: ({ pixelId }) => pixelId,
-      async readPage(after) {
-        const items = await read('pixel_id > $1 ORDER BY pixel_id LIMIT $2', [after, pageRows])
-        return { items, next: items[pageRows - 1]?.pixelId ?? null }
-      },
-      async readChanges(ids) {
-        const items = await read('pixel_id = ANY($1)', [ids])
-        const existing = new Set(items.map(({ pixelId }) => pixelId))
-        return { items, removed: ids.filter((id) => !existing.has(id)) }
-      },
+      ...readsById('pixel_id', ({ pixelId }) => pixelId, pageRows, read),
     },
     copy,
   )

@@ -1,5 +1,5 @@
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { openMemoryTable } from './memoryTable.ts'
+import { openMemoryTable, readsById } from './memoryTable.ts'
 
 /** Settings of all projects in memory, so that a beacon queries no database. */
 interface ProjectSettings<Compiled> {
@@ -34,16 +34,7 @@ export async function openProjectSettings<Stored extends { project_id: string },
       url,
       name,
       isEmptyWithoutCopy: true,
-      keyOf: ({ project_id }) => project_id,
-      async readPage(after) {
-        const items = await read('project_id > $1 ORDER BY project_id LIMIT $2', [after, pageRows])
-        return { items, next: items[pageRows - 1]?.project_id ?? null }
-      },
-      async readChanges(ids) {
-        const items = await read('project_id = ANY($1)', [ids])
-        const existing = new Set(items.map(({ project_id }) => project_id))
-        return { items, removed: ids.filter((id) => !existing.has(id)) }
-      },
+      ...readsById('project_id', ({ project_id }) => project_id, pageRows, read),
     },
     copy,
   )
