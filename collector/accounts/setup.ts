@@ -24,10 +24,7 @@ const keyName = 'Setup'
 /** No password has it for its hash: the owner chooses one by a link. */
 const noPassword = '!'
 
-/**
- * Creates the missing parts of an organization with an owner, a project, a pixel and a key. Returns the data
- * to show. Call it in a transaction.
- */
+/** Creates an organization with an owner, a project, a pixel and a key, as far as they are missing. */
 export async function setUp(
   client: Queryable,
   { organization, email: rawEmail, project }: SetupRequest,

@@ -122,10 +122,7 @@ interface LiveRow extends Totals {
   visitors_since: number
 }
 
-/**
- * Selects the figures of all events, those of each minute, and those of the pages with the most visitors. `limit` is the
- * most rows of each dimension.
- */
+/** Selects the figures of all events, of each minute, and of the `limit` most visited pages. */
 export function liveQuery(
   plan: AnalyticsPlan,
   { sinceMs, limit }: { sinceMs: number; limit: number },

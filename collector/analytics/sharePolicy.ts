@@ -1,7 +1,4 @@
-/**
- * The figures that a share link returns: counts by fields that reveal no person, filtered only by
- * values that a panel shows.
- */
+/** The answers to share links: counts by fields that reveal no person, filtered by shown values. */
 import type { Principal } from '../api/access/principal.ts'
 import { forbidden, invalidParameter } from '../api/http/errors.ts'
 import type { Filter, Operator } from '../events/query/filter/filter.ts'

@@ -8,10 +8,7 @@ import { readBuild, requestBuild } from './builds.ts'
 
 const lookEveryMs = 200
 
-/**
- * Requests a build of an audience, and shows its progress until it is completed (`npx footfall-server audiences
- * build ID`).
- */
+/** `npx footfall-server audiences build ID`: requests a build, and shows its progress. */
 export async function buildAudience(
   postgres: Postgres,
   audienceId: string,

@@ -61,10 +61,7 @@ export async function readAudience(
   return audienceOf(row)
 }
 
-/**
- * Returns a page of a project's audiences, oldest first, and the cursor of the next one. Throws 400 for an
- * invalid cursor.
- */
+/** Returns a page of a project's audiences, oldest first. Throws 400 for an invalid cursor. */
 export async function listAudiences(
   deps: Pick<AudiencesDeps, 'postgres' | 'cursors'>,
   { organizationId, projectId }: { organizationId: string; projectId: string },
@@ -80,9 +77,7 @@ export async function listAudiences(
   return { audiences: rows.map(audienceOf), ...next }
 }
 
-/**
- * Creates an audience with a pending first build, and returns its id. Throws 400 for an invalid definition.
- */
+/** Creates an audience with a pending first build. Throws 400 for an invalid definition. */
 export async function createAudience(
   client: Queryable,
   projectId: string,

@@ -200,10 +200,7 @@ export async function completeBuild(
 /** How long the members of an exported build are kept, from now on. */
 const sendingDays = 7
 
-/**
- * Keeps the members of a build for an export, although it is no longer served. Returns false if they were
- * deleted.
- */
+/** Keeps the members of a build for an export. Returns false if they were deleted. */
 export async function keepBuild(client: Queryable, buildId: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `UPDATE audience_builds SET members_kept_until = now() + make_interval(days => $2)

@@ -63,10 +63,7 @@ const Download = Type.Object(
   { title: 'AudienceDownload' },
 )
 
-/**
- * GET /api/v1/audiences/{audience_id}/download: starts missing builds and files, and returns the URLs of the
- * files.
- */
+/** GET /api/v1/audiences/{audience_id}/download: starts missing builds and files, and returns URLs. */
 export const downloadRoute =
   ({
     postgres,

@@ -38,10 +38,7 @@ export interface ExplainedLeaf {
   readonly events?: number
 }
 
-/**
- * Explains leaf by leaf whether a person is in an audience. Throws the errors of readers, and
- * MissingReference.
- */
+/** Explains leaf by leaf whether a person is in an audience. Throws MissingReference. */
 export async function explain(
   {
     queryExecutor,
@@ -136,10 +133,7 @@ ${leafMatchesSelect(withCounts(plan), bind)}
   }
 }
 
-/**
- * Returns the query that counts the person's events of each event leaf, as the array `counted` in their
- * order; null without event leaves.
- */
+/** The person's events of each event leaf, as the array `counted`; null without event leaves. */
 function explainEventsQuery(plan: ExplainPlan): Query | null {
   const { bind, params } = bindings()
   const events = eventSums(withCounts(plan), bind)

@@ -7,10 +7,7 @@ import type { Kind } from './lists/kinds.ts'
 export const entityOf = (kind: Kind): 'people' | 'companies' =>
   kind === 'domains' ? 'companies' : 'people'
 
-/**
- * How long a build of a list of cookies stays current, because more people become known without a change of
- * the list.
- */
+/** More people of a list of cookies become known without a change of the list. */
 const cookieMinutes = 15
 
 /**

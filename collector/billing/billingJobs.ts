@@ -44,9 +44,7 @@ async function deleteExpiredRequests(postgres: Postgres, nowMs: number): Promise
   )
 }
 
-/**
- * The background work of billing: delete expired requests, report used budgets, and report usage to Stripe.
- */
+/** Deletes expired requests, reports used budgets, and reports usage to Stripe. */
 export const billingQueues = ({ postgres, tell, now, log }: BillingJobsDeps): Queue[] => [
   {
     name: 'billing.delete-expired',

@@ -59,9 +59,7 @@ export interface Answered {
 
 /** The charge of a request, from before its work until its response was sent. */
 export interface Charge {
-  /**
-   * Whether the request has an Idempotency-Key: `settle` then needs the hashes of records that are not of a build.
-   */
+  /** Whether the request has an Idempotency-Key: `settle` then needs hashes, except of a build. */
   readonly isRepeatable: boolean
   /** The repeated request, or null. */
   readonly repeats: Repeated | null

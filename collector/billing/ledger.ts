@@ -73,9 +73,7 @@ export interface Ledger {
    * NoAnswerPossible if the result is unknown.
    */
   charge(charge: LedgerCharge): Promise<LedgerOutcome>
-  /**
-   * Refunds the records of an aborted answer that it did not deliver. Resolves after PostgreSQL has stored the refund.
-   */
+  /** Refunds the undelivered records of an aborted answer. Resolves when the refund is stored. */
   refund(broken: BrokenResponse, at: Date): Promise<void>
   /** Resolves when all refunds are written. */
   idle(): Promise<void>

@@ -4,10 +4,7 @@ import type { Meter } from './meters.ts'
 export const currency = 'usd' as const
 
 export interface Price {
-  /**
-   * Price of 1,000 records. A multiple of 1,000, so that the price of a record is an integer without
-   * rounding.
-   */
+  /** A multiple of 1,000, so that the price of a record is an integer. */
   microsPerThousand: number
   /** The number of free records in a calendar month (UTC). */
   freeRecordsPerMonth: number

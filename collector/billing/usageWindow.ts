@@ -29,10 +29,7 @@ export const UsageParameters = strictObject({
 
 const daysMax = 366
 
-/**
- * Returns the owner and days of the usage that a request may see, by default this month. Throws 400, 403 and
- * 404.
- */
+/** The owner and days of the usage that a request may see; default: this month. */
 export async function readUsageWindow(
   { postgres, now }: BillingDeps,
   principal: Principal,

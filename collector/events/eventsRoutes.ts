@@ -170,9 +170,7 @@ function cursorAfter(plan: CursorPlan, requested: Window, next: RowKey | null): 
   return from && { order, from, window: isFeed ? requested : window, question }
 }
 
-/**
- * Returns the position from which a feed continues after all complete events; null at the end of the window.
- */
+/** Where a feed continues after all complete events; null at the end of the window. */
 function feedEnd({ cursor, window }: EventsPlan, requested: Window): RowKey | null {
   if (window.endMs >= requested.endMs) return null
   // The complete part may have become shorter, if ClickHouse lost rows in a crash.

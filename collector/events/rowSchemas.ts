@@ -10,9 +10,7 @@ export const tierNames: Record<Tier, string> = {
   resolution_full_profile: 'WithFullProfile',
 }
 
-/**
- * The row of an event at each tier: event fields are always present, profile fields only for resolved events.
- */
+/** The row of an event at each tier: profile fields only for resolved events. */
 export const eventRows = Object.fromEntries(
   tiers.map((tier): [string, TSchema] => {
     const fields = selectableAt(tier)

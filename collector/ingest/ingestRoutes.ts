@@ -8,9 +8,7 @@ import { segmentRoutes } from './segment/segmentRoutes.ts'
 
 export type IngestDeps = BeaconDeps & ScriptDeps
 
-/**
- * The routes for pages: GET /p/… returns the pixel; POST /e, GET /e.gif and Segment's calls receive events.
- */
+/** GET /p/… returns the pixel; POST /e, GET /e.gif and Segment's calls receive events. */
 export const ingestRoutes =
   (deps: IngestDeps, collectorUrl: string): FastifyPluginAsync =>
   async (app) => {

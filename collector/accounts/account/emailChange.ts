@@ -8,10 +8,7 @@ import { auditOwn } from './auditOwn.ts'
 
 const linkMinutes = 60
 
-/**
- * Creates the link that proves a new e-mail address and invalidates earlier links. Returns null if another
- * user has the address. The database stores only a hash of the token.
- */
+/** Creates the link that proves a new e-mail address; null if another user has it. Earlier links end. */
 export async function newEmailChangeLink(
   client: Queryable,
   userId: string,

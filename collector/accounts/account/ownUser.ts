@@ -15,9 +15,7 @@ export interface OwnUser {
   name: string | null
 }
 
-/**
- * Returns the signed-in user of a request. Throws 401 "unauthenticated" for users who are no longer members.
- */
+/** Returns the signed-in user of a request. Throws 401 for users who are no longer members. */
 export async function ownUser(client: Queryable, { principal }: FastifyRequest): Promise<OwnUser> {
   requireOwnPassword(principal)
   const { password_hash, ...user } = await readOwn(client, callerId(principal))

@@ -163,10 +163,7 @@ async function readFactor(
   return rows[0]
 }
 
-/**
- * Returns whether six digits are a current code, and marks the code as used. Of two simultaneous uses one
- * succeeds.
- */
+/** Whether six digits are a current code, which is then used. Of two simultaneous uses one succeeds. */
 async function useTotp(
   client: Queryable,
   secretBox: SecretBox,

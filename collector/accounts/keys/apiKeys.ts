@@ -34,10 +34,7 @@ export const newApiCredentials = (mode: 'live' | 'test'): ApiCredentials => ({
   apiSecret: randomBytes(32).toString('hex'),
 })
 
-/**
- * Stored facts about the creation of a key. Without them the key belongs to the operator and has full access
- * in its scope.
- */
+/** Without these facts the key belongs to the operator and has full access in its scope. */
 export interface KeyMaking {
   keyId: string
   role: KeyRole

@@ -44,10 +44,7 @@ export const NewMember = strictObject({
   projects: Type.Optional(Type.Array(ProjectOfMember, { maxItems: 100 })),
 })
 
-/**
- * Invites a member. Throws 403 without permission, 404 for a foreign project, 409 "conflict" for an existing
- * member.
- */
+/** Invites a member. Throws 403, 404 for a foreign project, and 409 for an existing member. */
 export async function inviteMember(
   deps: Deps,
   principal: Principal,
@@ -153,10 +150,7 @@ export async function updateMember(
 
 export const MemberRemoval = strictObject({ member_id: Id, api_keys: Type.Optional(KeysChoice) })
 
-/**
- * Removes a member. Throws 403 without permission, 404 for foreign members, 409 for the last owner or keys to
- * be settled.
- */
+/** Removes a member. Throws 403, 404, and 409 for the last owner or keys to be settled. */
 export async function removeMember(
   { postgres }: Deps,
   principal: Principal,

@@ -173,10 +173,7 @@ type State<Found extends Reached> = { is_reachable: boolean; latency_ms: number 
   [Name in keyof Found]: Found[Name] | null
 }
 
-/**
- * Returns the state that a store reports, or nothing if it does not answer. Never throws, because operators
- * call it during outages.
- */
+/** Returns the state that a store reports, or nothing if it does not answer. Never throws. */
 async function stateOf<Found extends Reached>(
   names: readonly (keyof Found)[],
   ask: () => Promise<Found>,

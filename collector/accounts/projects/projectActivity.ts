@@ -87,10 +87,7 @@ interface RefusalRow {
   last_refusal_at: string
 }
 
-/**
- * Counts pixel events only, like `/counts` without a source, and excludes bots. It names the projects because they are the
- * first column of the primary key.
- */
+/** Counts events of pixels, without bots. It names the projects, by which events are sorted. */
 const eventsQuery = (ids: string[], today: number): Query => ({
   sql: `
     SELECT project_id, sumMap(map(day, visitors)) AS visitors, sumIf(events, day = {today:UInt32}) AS events_today,

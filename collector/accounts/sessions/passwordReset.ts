@@ -13,10 +13,7 @@ import { removeUnprovenFactor } from '../credentials/secondFactor.ts'
 /** The lifetime of links. Operators pass on printed links by hand, so these last longer. */
 export const linkMinutes = { mailed: 60, printed: 24 * 60 } as const
 
-/**
- * Creates the link by which a user chooses a new password, and invalidates earlier ones. Null if no user has
- * this e-mail address. The database stores only a hash of its token.
- */
+/** Creates the link by which a user chooses a new password; null without such a user. Earlier links end. */
 export async function newPasswordResetLink(
   client: Queryable,
   email: string,

@@ -164,10 +164,7 @@ export type SessionHolder =
   | { userId: string; memberId?: undefined }
   | { memberId: string; userId?: undefined }
 
-/**
- * Signs a user in: creates a session, of which only the hash is stored, with a cookie that no script can
- * read.
- */
+/** Signs a user in: stores the hash of a session, and sets a cookie that no script can read. */
 export async function startSession(
   client: Queryable,
   request: FastifyRequest,

@@ -9,10 +9,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 export const auditSignIn = (client: Queryable, userId: string, { ip }: FastifyRequest) =>
   auditInOrganizations(client, userId, 'member.sign_in', { by: 'password', address: ip })
 
-/**
- * Records a failed sign-in in the same audit logs: of a user ten at once, then one in ten minutes. So nobody
- * can fill a log.
- */
+/** Records a failed sign-in in the same logs: of a user ten at once, then one in ten minutes. */
 export async function auditFailedSignIn(
   postgres: Postgres,
   userId: string,

@@ -24,10 +24,7 @@ const rememberedMax = 1_000
 
 const remembered = new Map<string, { until: number; configuration: Promise<Configuration> }>()
 
-/**
- * Reads the provider's description and caches it for ten minutes. Throws 400 "issuer" if the address is not that
- * of a provider.
- */
+/** Reads the provider's description, cached for ten minutes. Throws 400 "issuer" if there is none. */
 export async function discoverProvider(outbound: Outbound, client: Client): Promise<Configuration> {
   const url = readIssuer(client.issuer)
   const key = createHmac('sha256', client.clientSecret)
@@ -172,10 +169,7 @@ export async function claimsOf(
 const statesAddress = ({ email, email_verified, xms_edov }: Record<string, unknown>): boolean =>
   email !== undefined && (email_verified ?? xms_edov) !== undefined
 
-/**
- * Returns the address claims of one source. Two sources may name different addresses, so "verified" in one says nothing
- * about the other.
- */
+/** The address claims of one source: "verified" in one source says nothing about another. */
 const addressClaims = ({ email, email_verified, xms_edov }: Record<string, unknown>) => ({
   email,
   email_verified,

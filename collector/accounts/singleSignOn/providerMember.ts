@@ -30,9 +30,7 @@ const roles: readonly Role[] = ['member', 'admin', 'owner']
 const emailPattern = /^[^\s@]{1,64}@[a-z0-9.-]{1,190}$/
 const groupsMax = 2_000
 
-/**
- * Reads a person's identity at the provider, and the role by their groups: null without one. Throws SignInRefused.
- */
+/** Reads a person's identity at the provider, and the role by their groups. Throws SignInRefused. */
 export function personOf(claims: Claims, settings: StoredSingleSignOn) {
   const email = typeof claims.email === 'string' ? normalizedEmail(claims.email) : ''
   if (!emailPattern.test(email)) throw new SignInRefused('email_missing')

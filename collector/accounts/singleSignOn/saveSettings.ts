@@ -18,10 +18,7 @@ import {
   toSingleSignOn,
 } from './settings.ts'
 
-/**
- * Deletes everything that depends on the organization's provider: sessions, started sign-ins and identities
- * of members.
- */
+/** Deletes what depends on the organization's provider: sessions, sign-ins, identities of members. */
 export async function forgetProvider(client: Queryable, organizationId: string): Promise<void> {
   await client.query(
     'DELETE FROM sessions WHERE member_id IN (SELECT member_id FROM members WHERE organization_id = $1)',

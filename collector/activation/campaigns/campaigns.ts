@@ -56,10 +56,7 @@ export async function readCampaign(
   return campaign
 }
 
-/**
- * Returns a page of campaigns, newest first, and the cursor of the next one. Throws 400 for an invalid
- * cursor.
- */
+/** Returns a page of campaigns, newest first. Throws 400 for an invalid cursor. */
 export async function listCampaigns(
   deps: Pick<CampaignsDeps, 'postgres' | 'cursors'>,
   choice: Choice,
@@ -88,10 +85,7 @@ export async function readEvery(
   )
 }
 
-/**
- * Creates a campaign. Throws 400 for a flight that ends before it starts, and for an audience of another
- * project.
- */
+/** Creates a campaign. Throws 400 for days in the wrong order, and for a foreign audience. */
 export async function createCampaign(
   postgres: Queryable,
   projectId: string,
@@ -130,10 +124,7 @@ export async function changeCampaign(
   return changed!
 }
 
-/**
- * Throws 400 for an audience that is not in the project. The audience cannot be deleted until the transaction
- * ends.
- */
+/** Throws 400 for an audience of another project. Keeps the audience until the transaction ends. */
 async function requireAudience(
   client: Queryable,
   projectId: string,

@@ -30,10 +30,7 @@ const rowsAtOnce = 1_000
 
 const bounds = { minItems: 1, maxItems: deliveryEventsMax }
 const Body = strictObject({ events: Type.Array(Delivery, bounds) })
-/**
- * Schema of the complete body. Events are checked one by one, so that an invalid one does not affect the
- * others.
- */
+/** The body. Events are checked one by one, so that an invalid one does not affect the others. */
 const Envelope = strictObject({ events: Type.Array(Type.Unknown(), bounds) })
 const canonicalize = canonicalizer(Body)
 

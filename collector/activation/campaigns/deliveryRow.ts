@@ -14,10 +14,7 @@ interface DeliveryContext {
   locate: Locate
 }
 
-/**
- * Encodes a delivery as a line for the `events` table, without line end. An event without a visitor counts as
- * its own visitor: the event's id replaces the cookie's.
- */
+/** Encodes a line for the `events` table. Without a visitor, the event's id replaces the cookie's. */
 export function deliveryRow(
   delivery: ValidDelivery,
   { organizationId, receivedMillis, locate }: DeliveryContext,

@@ -46,10 +46,7 @@ async function takeTurn(deps: SendDeps, { key, signal }: Job): Promise<Again | u
   }
 }
 
-/**
- * How many runs of an organization are jobs at a time, so that slow destinations do not delay other
- * organizations.
- */
+/** Concurrent runs of an organization, so that slow destinations do not delay other organizations. */
 const jobsOfOrganization = 2
 
 /** Reads the due runs with records to send: the first ones of each organization, oldest first. */
@@ -65,10 +62,7 @@ async function readDueRuns(postgres: Postgres): Promise<string[]> {
   return rows.map(({ run_id }) => run_id)
 }
 
-/**
- * Requests a run of each export that is due by its schedule. An export without a build, or with a run in
- * progress, waits.
- */
+/** Requests a run of each export that is due, unless it has no build or a run is in progress. */
 async function requestDueRuns(deps: RequestDeps & { postgres: Postgres }): Promise<void> {
   const { postgres } = deps
   const { rows } = await postgres.query<{

@@ -52,9 +52,7 @@ export async function readExport(
   return found
 }
 
-/**
- * Returns a page of exports, oldest first, and the cursor of the next one. Throws 400 for an invalid cursor.
- */
+/** Returns a page of exports, oldest first. Throws 400 for an invalid cursor. */
 export async function listExports(
   deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
   scope: RecordScope,

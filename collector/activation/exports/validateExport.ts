@@ -27,10 +27,7 @@ export interface ExportSettings {
 
 const dspFormats: readonly OutputFormat[] = ['ip_address', 'company_domain']
 
-/**
- * Throws 400 for a format that the destination does not support or whose settings the integration lacks, and
- * for a mapping of unknown fields.
- */
+/** Throws 400 for a format that the destination or the integration lacks, and for unknown fields. */
 export function requirePossible(exportSettings: ExportSettings): void {
   const { integration, integrationType, outputFormat, mapping, entity } = exportSettings
   const { type } = integration
@@ -85,9 +82,7 @@ export function requirePossible(exportSettings: ExportSettings): void {
     throw invalidParameter('mapping', `${type} needs the field "${missing}"`)
 }
 
-/**
- * Returns the fault of a mapping for the current fields of the destination, or null. Throws DestinationError.
- */
+/** Returns the fault of a mapping for the destination's current fields. Throws DestinationError. */
 export async function findUnknownFields(
   deps: OpenDeps,
   integration: Pick<SealedIntegration, 'id' | 'type' | 'settings' | 'sealedSecrets'>,

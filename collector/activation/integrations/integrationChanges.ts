@@ -46,10 +46,7 @@ export async function addIntegration(
   })
 }
 
-/**
- * Changes the given parts. Throws as addIntegration does, and 409 after a concurrent change or if an export
- * needs a removed setting.
- */
+/** Changes the given parts. Throws as addIntegration, and 409 for a setting that an export needs. */
 export async function updateIntegration(
   { postgres, recordScopeOf, outbound, secretBox }: IntegrationsDeps,
   principal: Principal,

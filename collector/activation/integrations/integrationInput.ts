@@ -18,10 +18,7 @@ const validators = Object.fromEntries(
   }),
 ) as unknown as Record<IntegrationType, Record<'settings' | 'secrets', Validator>>
 
-/**
- * Throws 400 that names the first fault in the settings or secrets of a type. The error never contains a
- * secret.
- */
+/** Throws 400 with the first fault in the settings or secrets of a type, without a secret. */
 export function requireValid(
   type: IntegrationType,
   part: 'settings' | 'secrets',

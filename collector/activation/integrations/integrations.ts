@@ -69,10 +69,7 @@ export async function readIntegration(
   return { ...integrationOf(row), sealedSecrets: row.sealed_secrets }
 }
 
-/**
- * Returns a page of integrations, oldest first, and the cursor of the next one. Throws 400 for an invalid
- * cursor.
- */
+/** Returns a page of integrations, oldest first. Throws 400 for an invalid cursor. */
 export async function listIntegrations(
   deps: Pick<IntegrationsDeps, 'postgres' | 'cursors'>,
   scope: RecordScope,
@@ -96,10 +93,7 @@ export async function listIntegrations(
   return { integrations: rows.map(integrationOf), ...next }
 }
 
-/**
- * The purpose under which the secrets of an integration are encrypted. They cannot be opened for another
- * purpose.
- */
+/** Secrets that are sealed for this purpose cannot be opened for another. */
 export const purposeOf = (integrationId: string): string => `integration:${integrationId}`
 
 interface Given {
@@ -158,9 +152,7 @@ export async function changeIntegration(
   )
 }
 
-/**
- * Throws 409 "conflict" with the exports' names if `settings` lack a setting that their output format needs.
- */
+/** Throws 409 with the exports' names if `settings` lack a setting that their format needs. */
 export async function requireSettingsInUse(
   client: Queryable,
   { id, type, settings: before }: Integration,

@@ -15,10 +15,7 @@ const waitSecondsMax = 5
 
 /** Receives notice before and after data is sent to a destination. */
 export interface SendingLog {
-  /**
-   * Called before data may be sent. A process that dies later may have sent data; one that died earlier has
-   * not.
-   */
+  /** Called before data may be sent: a process that dies later may have sent data. */
   begun(): Promise<void>
   /** Called after `begun` if nothing was sent. */
   unsent(): Promise<void>

@@ -21,10 +21,7 @@ export const sampleSettings: Readonly<Record<IntegrationType, Record<string, unk
 export const sampleIntegrationOf = ({ type }: { type?: unknown }): string =>
   sampleIntegrationId(type as IntegrationType)
 
-/**
- * Returns the result of a check with a test key. It sends no request, and the fields are those of the default
- * mapping.
- */
+/** The result of a check with a test key, with the fields of the default mapping. Sends nothing. */
 export function sampleCheck({ type, settings }: Integration, nowMs: number): Static<typeof Check> {
   const mapping = destinationTypes[type].defaultMapping?.(settings)
   return {

@@ -23,10 +23,7 @@ import { type ClaimedMatch, type Row, tellVisit } from './visitMessages.ts'
 const leaseSeconds = 30
 const claimedMax = 20
 
-/**
- * Charges and reports waiting matches. If the process dies, another one repeats the match with the same charge and the
- * same message.
- */
+/** Charges and reports waiting matches. Another process repeats a match with the same charge. */
 export async function reportMatches(deps: MatchDeps, signal: AbortSignal): Promise<void> {
   for (;;) {
     const claimed = await claimMatches(deps)

@@ -13,9 +13,7 @@ const jobMs = 55_000
 /** The days whose matches a rule counts. */
 const keptDays = 7
 
-/**
- * The background jobs of visit alerts. They read events after these were shipped, so a beacon never waits for them.
- */
+/** The background jobs of visit alerts. They read shipped events, so a beacon never waits. */
 export const visitAlertQueues = (deps: MatchDeps): Queue[] => [
   {
     name: visitsQueue,

@@ -18,9 +18,7 @@ export interface ClaimedDelivery {
 
 /** Longer than a try may take: afterwards its process counts as dead, and another one retries. */
 const leaseSeconds = 30
-/**
- * Concurrent tries of a working webhook, and of a failing one, so that a slow webhook does not delay others.
- */
+/** Concurrent tries of a webhook, so that a slow one does not delay others. */
 const concurrency = { working: 16, failing: 1 }
 /**
  * Limit of an organization, beyond the first ones of each of its webhooks. Tries of other organizations run

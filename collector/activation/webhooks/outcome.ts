@@ -18,10 +18,7 @@ const failingDaysMax = 5
 /** The status with which a receiver unsubscribes (Standard Webhooks). */
 const gone = 410
 
-/**
- * Records the outcome of a try: delivered, to be retried, or failed, and updates the webhook. Returns the
- * seconds until the next try; null: none.
- */
+/** Records the outcome of a try. Returns the seconds until the next try; null: none. */
 export async function recordOutcome(
   postgres: Postgres,
   delivery: ClaimedDelivery,
@@ -107,10 +104,7 @@ const waits = [
 const jitter = 0.1
 const retryAfterSecondsMax = 86_400
 
-/**
- * Returns the seconds until the next try after `attempts` of them, at least the receiver's Retry-After; null:
- * no more tries.
- */
+/** The seconds until the next try, at least the receiver's Retry-After; null: no more tries. */
 function waitAfter(
   attempts: number,
   retryAfter: string | undefined,

@@ -37,10 +37,7 @@ const ById = strictObject({ alert_id: Id })
 const ProjectQuery = strictObject({ project_id: Type.Optional(Id) })
 const alerts: ObjectKind<Alert> = { read: readAlert, missing: notFound.alert }
 
-/**
- * /api/v1/analytics/alerts: conditions on a project's figures. Alerts report when a condition begins and
- * ends.
- */
+/** /api/v1/analytics/alerts: conditions on a project's figures. */
 export const alertsRoutes =
   (deps: AlertsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

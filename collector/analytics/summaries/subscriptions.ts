@@ -48,9 +48,7 @@ export interface DueSummary {
   told_period: string | null
 }
 
-/**
- * $1 is the frequency, $2 the period's first day, $3 its end. Members who have left the project get no mail.
- */
+/** $1 is the frequency, $2 the period's first day, $3 its end. Former members get no mail. */
 const isDue = `
   subscription.frequency = $1 AND subscription.since < $3
   AND (subscription.told_period IS NULL OR subscription.told_period < $2)

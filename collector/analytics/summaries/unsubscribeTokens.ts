@@ -11,10 +11,7 @@ export interface UnsubscribeTokens {
 
 const form = /^([\da-f]{8})([\da-f]{4})([\da-f]{4})([\da-f]{4})([\da-f]{12})([\da-f]{32})$/
 
-/**
- * A token has 32 hexadecimal characters of the id, and as many of its signature (HMAC-SHA-256, truncated to
- * 128 bits).
- */
+/** A token has 32 hexadecimal characters of the id, and as many of its HMAC-SHA-256. */
 export async function openUnsubscribeTokens(postgres: Postgres): Promise<UnsubscribeTokens> {
   const key = await serviceSecret(postgres, 'unsubscribe_key')
   const signatureOf = (subscriptionId: string) =>

@@ -16,10 +16,7 @@ import {
 } from './shareLinks.ts'
 import type { Tokens } from './tokens.ts'
 
-/**
- * The hash in which keys, secrets and sessions are stored. All of them are random, so a fast hash without
- * salt is safe.
- */
+/** The hash of stored keys, secrets and sessions. They are random, so a fast one is safe. */
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Returns the caller of a route that requires authentication. */

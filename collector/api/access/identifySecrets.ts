@@ -17,10 +17,7 @@ export interface IdentifySecret {
 /** Returns the secrets with which a pixel's owner signs `identify` calls. */
 export type IdentifySecrets = (pixelId: string, valid: SecretVersions) => IdentifySecret[]
 
-/**
- * Derives the secrets of all pixels, newest first, from a secret of the service. So the dashboard can show
- * them again although they are not stored.
- */
+/** Derives the secrets of pixels, newest first: they are not stored, and can be shown again. */
 export async function openIdentifySecrets(postgres: Postgres): Promise<IdentifySecrets> {
   const key = await serviceSecret(postgres, 'identify_key')
   const secretOf = (pixelId: string, version: number) =>

@@ -4,10 +4,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 const noteEveryMs = 60_000
 const notedMax = 10_000
 
-/**
- * Creates the function that records the use of a key, at most once a minute, for the list of keys. It returns
- * at once, and a failed write is only logged.
- */
+/** Returns a function that records the use of a key, at most once a minute, in the background. */
 export function createRecordLastUsed(postgres: Postgres, log: WarnLog): (keyId: string) => void {
   const notedAt = new Map<string, number>()
   return (keyId) => {

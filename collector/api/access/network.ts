@@ -1,9 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/**
- * Returns the network that a limit per address counts: an IPv4 address, or the /64 network of an IPv6
- * address, which one machine can own.
- */
+/** The subject of a limit per address: an IPv4 address, or the /64 network that one machine can own. */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)

@@ -1,9 +1,6 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
-/**
- * Locks an organization until the end of the transaction, so that changes of the organization and of its
- * owners run one after another.
- */
+/** Changes of the organization and of its owners run one after another. */
 export async function lockOrganization(client: Queryable, organizationId: string): Promise<void> {
   await client.query('SELECT FROM organizations WHERE organization_id = $1 FOR NO KEY UPDATE', [
     organizationId,

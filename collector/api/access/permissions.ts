@@ -49,10 +49,7 @@ export function highestKeyRoleOf(
   return projectRole === 'admin' ? 'admin' : 'write'
 }
 
-/**
- * Whether the caller may act for the organization: a key of the organization with role admin or higher, an
- * owner or an admin.
- */
+/** Whether the caller may act for the organization: an admin, an owner, or a key with such a role. */
 export const isOrganizationAdmin = ({ projectId, caller }: Principal): boolean =>
   caller.kind === 'key'
     ? projectId === null && coversRole(caller.role, 'admin')

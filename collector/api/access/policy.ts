@@ -34,9 +34,7 @@ import {
 } from './scopeLookups.ts'
 import { plainMemberId } from './visibility.ts'
 
-/**
- * The access to a project that a request needs: to see it, to see its visitors' identities, or to change it.
- */
+/** The access that a request needs: to a project, to its visitors' identities, or to change it. */
 export type Action = 'read' | 'identity' | 'write'
 
 /** How each kind of resource refuses a project key that names another project (spec: Project key). */
@@ -163,9 +161,7 @@ export function createRecordScopeOf(postgres: Postgres): RecordScopeOf {
   }
 }
 
-/**
- * The owners of the audiences that a request may read. Every statement of the repository binds these values.
- */
+/** The owners of the audiences that a request may read. Every statement binds these values. */
 export interface AudienceScope {
   readonly organizationId: string
   /** Null: all projects of the organization. */

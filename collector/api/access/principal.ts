@@ -22,10 +22,7 @@ export interface Principal {
         readonly kind: 'member'
         readonly memberId: string
         readonly role: Role
-        /**
-         * Whether the member signed in through the organization's identity provider; such a session is valid
-         * only for this organization.
-         */
+        /** Whether the identity provider authenticated the session, which then has one organization. */
         readonly byProvider?: boolean
       }
     | {

@@ -53,10 +53,7 @@ export interface ReadLimits {
   readonly scanThreads: number
 }
 
-/**
- * Limits of one organization in one process. A query that waits longer than `waitMs` is refused with a retry
- * time.
- */
+/** Limits of one organization in one process. A query that waits longer than `waitMs` gets 503. */
 const concurrencyLimits: Record<Effort, ConcurrencyLimits> = {
   page: { atOnce: 8, waitingMax: 64, waitMs: 10_000 },
   scan: { atOnce: 2, waitingMax: 32, waitMs: 10_000 },
@@ -96,10 +93,7 @@ export interface ReadFor {
 
 export type OpenQueryExecutor = (readFor: ReadFor, by: ReadBy) => QueryExecutor
 
-/**
- * Creates the function that opens a request's query executor. All routes of this process use one, so that
- * they share the limits.
- */
+/** All routes of this process use one, so that they share the limits. */
 export function createOpenQueryExecutor(
   clickhouse: Readonly<Record<ReadFor['mode'], ClickHouse>>,
   limits: ReadLimits,

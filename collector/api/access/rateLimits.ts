@@ -30,10 +30,7 @@ const buckets = {
 } as const satisfies Record<string, Bucket>
 type BucketName = keyof typeof buckets
 
-/**
- * The buckets from which a route takes one token each. They are in the order of the table above, which
- * prevents deadlocks.
- */
+/** A route takes a token of each bucket, in the order of the table, which prevents deadlocks. */
 export const rateLimits = {
   events: ['events'],
   data: ['caller', 'organization'],

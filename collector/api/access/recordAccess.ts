@@ -14,10 +14,7 @@ export const eventsAccess = { ...access, limit: 'events' } as const satisfies Ac
 /** Access to routes that change records or send data. */
 export const writeAccess = { ...access, keyRole: 'write' } as const satisfies Access
 
-/**
- * Access to routes of lists and campaigns, which also accept `Authorization: Bearer <API key>` (spec:
- * Authentication 6).
- */
+/** Access that also accepts `Authorization: Bearer <API key>` (spec: Authentication 6). */
 export const bearerAccess = { ...access, bearerKey: true } as const satisfies Access
 
 /** Access to routes that change lists and campaigns. */

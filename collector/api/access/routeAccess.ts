@@ -3,10 +3,7 @@ import type { KeyRole, Principal } from './principal.ts'
 import type { RateLimitName } from './rateLimits.ts'
 import type { SampleIds } from './sandboxTenant.ts'
 
-/**
- * The callers that a route accepts, declared as its `config.access`. The service does not start with a route
- * without it (guard.ts).
- */
+/** The callers that a route accepts: `config.access`, without which the service does not start. */
 export type Access =
   /** Routes without authentication: health, documentation, ingest, sign-in. */
   | { to: 'anyone' }
@@ -15,18 +12,12 @@ export type Access =
   /** An API key, or a legacy token of a member. */
   | {
       to: 'key'
-      /**
-       * How a key of one project is treated (spec: Project key): limited to its project, like a key of the
-       * organization, or refused with 403.
-       */
+      /** How a key of one project is treated (spec: Project key). */
       projectKeys: 'own project' | 'as organization' | 'refused'
       /** The lowest sufficient key role: to read data, to write records, or to administer. */
       keyRole: Exclude<KeyRole, 'owner'>
       limit: RateLimitName
-      /**
-       * Also accepts members with a dashboard session: admins of the organization, or all roles if the route
-       * checks permissions itself.
-       */
+      /** Also accepts members with a session: admins, or all if the route checks permissions. */
       members?: true | 'admins'
       /** Also accepts `Authorization: Bearer <API key>` (spec: lists and campaigns). */
       bearerKey?: true

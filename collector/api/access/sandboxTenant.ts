@@ -108,19 +108,14 @@ export function createSandboxTenant(postgres: Postgres): SandboxTenant {
   }
 }
 
-/**
- * Maps a member of a route's response, which contains the created record, to the sample's id for a test key.
- */
+/** Maps a member of a response with a created record to the sample's id. */
 export type SampleIds = Readonly<Record<string, string | ((made: MadeRecord) => string)>>
 
 interface MadeRecord {
   readonly [member: string]: unknown
 }
 
-/**
- * A preSerialization hook that shows a record created by a test key under the id of a sample record, which
- * the key can read.
- */
+/** Shows a record that a test key created under the id of a sample record, which it can read. */
 export async function showSampleIds(
   request: FastifyRequest,
   _reply: unknown,
@@ -138,10 +133,7 @@ export async function showSampleIds(
   return payload
 }
 
-/**
- * Replaces the sample's build id in a path by the current build of the sample audience; the response shows
- * the sample's id.
- */
+/** Replaces the sample's build id in a path by the current build of the sample audience. */
 async function nameBuild(
   postgres: Postgres,
   params: Record<string, unknown>,

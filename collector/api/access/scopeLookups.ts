@@ -1,7 +1,4 @@
-/**
- * Lookups in PostgreSQL for the access policy (policy.ts). Its caches pass each lookup as a text: JSON of
- * `Lookup`.
- */
+/** Lookups for the access policy. Its caches pass each as a text: JSON of `Lookup`. */
 import { isUuid } from '../../../schemas/uuid.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { ProjectRole } from './principal.ts'

@@ -3,9 +3,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 
 const secretsByPool = new WeakMap<Postgres, Map<string, Promise<Buffer>>>()
 
-/**
- * Returns a secret of 32 bytes that the service generated once and stores in PostgreSQL for all processes.
- */
+/** Returns 32 random bytes that PostgreSQL keeps for all processes. */
 export function serviceSecret(
   postgres: Postgres,
   name:

@@ -7,10 +7,7 @@ import type { Principal } from './principal.ts'
 
 export const shareSecretPrefix = 'ffs_'
 
-/**
- * The routes that a share link opens: figures without identity. All other routes with authentication refuse
- * it.
- */
+/** The routes that a share link opens: figures without identity. */
 const sharedRoutes: ReadonlySet<string> = new Set([
   'GET /api/v1/analytics/shares/:share_id',
   'GET /api/v1/analytics/overview',

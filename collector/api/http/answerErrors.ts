@@ -26,10 +26,7 @@ const damagedRetrySeconds = 60
 /** Errors that the service does not cause. /readyz itself logs why it is not ready. */
 const expected = ['busy', 'not_ready']
 
-/**
- * The challenge of a 401 (RFC 9110): a key in X-Api-Key and X-Api-Secret, or a token. Browsers show no prompt
- * for either.
- */
+/** The challenge of a 401 (RFC 9110). Browsers show no prompt for it. */
 const challenge = 'ApiKey realm="Footfall", Bearer realm="Footfall"'
 
 /** Converts any thrown value to a response, which is never billed. Internal details are only logged. */
@@ -66,10 +63,7 @@ export async function answerError(
   )
 }
 
-/**
- * Answers requests that never reach a route: too slow, with a too large header, or not HTTP. Then closes the
- * connection.
- */
+/** Answers requests that never reach a route: too slow, too large headers, or not HTTP. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

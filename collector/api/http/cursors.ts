@@ -1,10 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { invalidParameter } from './errors.ts'
 
-/**
- * The cursors of one list. `owner` is the owner of the list: the id of the organization, or of the project if
- * each project has its own list.
- */
+/** The cursors of one list. `owner` is the organization, or the project if each has its own list. */
 export interface ListCursors<Place> {
   /** Returns a cursor for callers: opaque, and safe in a URL. `place` is any JSON value. */
   write(owner: string, place: Place): string
@@ -18,10 +15,7 @@ export type Cursors = <Place>(list: string) => ListCursors<Place>
 /** Bytes of a signature: 128 bits prevent guessing. */
 const signatureBytes = 16
 
-/**
- * Creates the cursors of all lists, signed with `key` (HMAC-SHA-256), so that every process accepts cursors
- * of the others.
- */
+/** Creates the cursors of all lists. Every process accepts those of the others. */
 export function openCursors(key: Buffer): Cursors {
   return <Place>(list: string): ListCursors<Place> => {
     const sign = (owner: string, place: string) =>

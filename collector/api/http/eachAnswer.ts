@@ -1,9 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/**
- * Calls back once for each request: after its response, or when its client disconnected before the end, for which
- * Fastify has no hook.
- */
+/** Calls back after each response, or when its client disconnected, for which Fastify has no hook. */
 export function onEachAnswer(
   app: FastifyInstance,
   note: (request: FastifyRequest, reply: FastifyReply) => void,

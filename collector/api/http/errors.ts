@@ -109,10 +109,7 @@ export const projectMismatch = () =>
     'project_id does not match API key scope: this key reads and writes only its own project.',
   )
 
-/**
- * 403, in the words of the contract: a key of one project requests audiences of another project (spec:
- * Project key).
- */
+/** 403, in the words of the contract: a project key requests audiences of another project. */
 export const accessDenied = () =>
   new ApiError(
     403,
@@ -232,10 +229,7 @@ export const pixelInactive = () =>
 export const busy = (message: string, retryAfterSeconds: number) =>
   new ApiError(503, 'busy', message, { headers: { 'retry-after': String(retryAfterSeconds) } })
 
-/**
- * 400: the request exceeds the limits of one request. The message names the window, if there is one, because
- * a shorter window may succeed.
- */
+/** 400: the request exceeds the limits of one request. A shorter window may succeed. */
 export function queryTooHeavy(
   reason: string,
   window?: { startMs: number; endMs: number },

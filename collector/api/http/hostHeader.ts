@@ -1,10 +1,7 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { malformed } from './errors.ts'
 
-/**
- * Whether a request, given as names and values in turn, has more than one Host header. Node uses the first
- * one, but a proxy may use another.
- */
+/** Whether a request has several Host headers, of which a proxy may use another one than Node. */
 export function namesSeveralHosts(rawHeaders: readonly string[]): boolean {
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2)
@@ -14,9 +11,7 @@ export function namesSeveralHosts(rawHeaders: readonly string[]): boolean {
 
 const hostLength = 'host'.length
 
-/**
- * An onRequest hook that answers such a request with 400 (RFC 9112, 3.2). Register it before all other hooks.
- */
+/** Answers such a request with 400 (RFC 9112, 3.2). Register it before all other hooks. */
 export function refuseSeveralHosts(
   { raw }: FastifyRequest,
   _reply: FastifyReply,

@@ -3,10 +3,7 @@ import { chargedRecords, httpRequests, httpSeconds } from '../../platform/metric
 import { onEachAnswer } from './eachAnswer.ts'
 
 const unknownRoute = 'unknown'
-/**
- * Statuses that alerts count. They exist from a route's first response, because a rate misses a counter's
- * first value.
- */
+/** Statuses that alerts count exist from the first response: a rate misses a counter's first value. */
 const alertedStatuses = ['500', '503']
 
 interface Measures {

@@ -3,10 +3,7 @@ import { conflict } from './errors.ts'
 /** Members that change with every update. */
 const ownKeys = new Set(['version', 'updated_at'])
 
-/**
- * Throws 409 "conflict" with the current object, under its `kind`, if the caller edited an earlier version.
- * Call it with the row locked.
- */
+/** Throws 409 with the current object if the caller edited an earlier version. Lock the row first. */
 export function requireVersion(
   kind: string,
   current: { version: number },
@@ -22,10 +19,7 @@ export function requireVersion(
   )
 }
 
-/**
- * Returns the differences between an object before and after a change, for the audit log: `{ name: { from, to
- * } }`.
- */
+/** Returns the differences between an object before and after: `{ name: { from, to } }`. */
 export function changesOf<T extends object>(
   before: T,
   after: T,

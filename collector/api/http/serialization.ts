@@ -1,10 +1,7 @@
 import createSerializers, { type SerializerFactory } from '@fastify/fast-json-stringify-compiler'
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
 
-/**
- * For routes that return rows. Rows are bytes or complete objects, and compiling a serializer for hundreds of
- * fields would slow down every start.
- */
+/** For rows, which are bytes or complete objects: a serializer of hundreds of fields is slow to compile. */
 export const plainSerializer: FastifySerializerCompiler<unknown> = () => (data) =>
   JSON.stringify(data)
 

@@ -2,10 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { replacePipe } from '../../platform/nodeInternals/replacePipe.ts'
 
-/**
- * Returns a signal that aborts when the response is complete or the connection is closed, even before this
- * call.
- */
+/** A signal that aborts when the response is complete or the connection is closed. */
 export function untilClosed(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   if (reply.raw.destroyed) controller.abort()

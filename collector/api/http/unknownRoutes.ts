@@ -2,10 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import findMyWay, { type HTTPMethod } from 'find-my-way'
 import { methodNotAllowed, notFound } from './errors.ts'
 
-/**
- * Refuses requests without a route: 405 with `Allow` if the path has other methods, otherwise 404. Call it
- * before any route is registered.
- */
+/** Refuses requests without a route: 405 if the path has other methods, or 404. */
 export function createRefuseUnknown(app: FastifyInstance): (request: FastifyRequest) => never {
   // Fastify matches the method first, and does not report a path's other methods.
   const router = findMyWay({ ignoreTrailingSlash: true })

@@ -55,9 +55,7 @@ export function errorsOf(validator: Validator, value: unknown): readonly Fault[]
   return []
 }
 
-/**
- * Returns a copy whose arrays have equal length but holes after the first members; the validator skips holes.
- */
+/** A copy whose arrays have holes after the first members; the validator skips holes. */
 function beginningOf(value: unknown, budget: { left: number }): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (!Array.isArray(value))

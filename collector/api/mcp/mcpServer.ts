@@ -56,10 +56,7 @@ function noParameter(tool: Tool, name: string): string {
   return `${tool.name} has no parameter ${JSON.stringify(name.slice(0, 100))}. Allowed: ${allowed}.${hint} Nothing was requested or charged.`
 }
 
-/**
- * Returns the request's parameters, limited to the records that may be charged, or the reason why no request
- * is sent.
- */
+/** The parameters, limited to the records that may be charged, or why no request is sent. */
 function withinBudget(tool: Tool, given: Given): Given | string {
   const { max_records, ...params } = given
   if (tool.bound === null) return given

@@ -102,10 +102,7 @@ ${stepSettings}`,
 /** The fingerprint of a day without events. */
 const noEvents = '0'
 
-/**
- * Returns the event leaves of a definition without duplicates, each with the longest period in which it is
- * used.
- */
+/** The event leaves of a definition, once each, with the longest period in which it is used. */
 function countedLeaves(projectId: string, { leaves }: Parsed, today: number): Counted[] {
   const counted = new Map<string, Counted>()
   for (const leaf of leaves) {

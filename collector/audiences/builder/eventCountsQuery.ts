@@ -17,10 +17,7 @@ export interface CountsScan {
   readonly cookies?: string | undefined
 }
 
-/**
- * Returns SQL that counts the matching events of each leaf, day and cookie: `leaf_id`, `day`, `cookie_id`,
- * `events`, at least 1.
- */
+/** Returns SQL of `leaf_id`, `day`, `cookie_id` and `events`, which is at least 1. */
 export function eventCountsSelect(scan: CountsScan, bind: Bind): string {
   const { organizationId, projectId, days } = scan
   const window = {

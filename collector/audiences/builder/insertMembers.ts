@@ -96,10 +96,7 @@ ${stepSettings}, log_comment = ${bind('String', buildId)}`,
   }
 }
 
-/**
- * Returns SQL of `member` and `bucket`, in the order of a build: members of an earlier build, and those changed people who
- * match now.
- */
+/** As membersSelect, from the members of an earlier build and the changed people. */
 function incrementalSelect(
   plan: MembersPlan,
   { buildId, changed }: ReusableBuild,

@@ -33,10 +33,7 @@ export async function readLeafDays(
   return rows
 }
 
-/**
- * Records the run whose counts are valid for these days. `fingerprints` were read before the days were
- * counted.
- */
+/** `fingerprints` were read before the days were counted. */
 export async function noteLeafDays(
   client: Queryable,
   projectId: string,
@@ -77,9 +74,6 @@ export const leafIdsOf = (projectId: string, { leaves }: Parsed): ReadonlyMap<nu
     ),
   )
 
-/**
- * Whether a day's counts depend only on its events, and not on other days or tables, such as sessions or
- * identities.
- */
+/** Whether a day's counts depend only on its events, and not on sessions or identities. */
 export const isOfEventsAlone = ({ filters }: EventLeaf): boolean =>
   filters.every(({ field }) => field === undefined || stored.has(field.name))

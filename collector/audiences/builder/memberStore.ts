@@ -86,9 +86,7 @@ export async function readStoredBuilds(clickhouse: ClickHouse): Promise<string[]
 /** The members of a build were stored incompletely or twice: repeat the step. */
 class MembersIncomplete extends Error {}
 
-/**
- * Returns the number of a build's members. Throws MembersIncomplete unless their keys are 1, 2, 3 and so on.
- */
+/** Counts a build's members. Throws MembersIncomplete unless their keys are 1, 2, 3 and so on. */
 export async function countMembers(clickhouse: ClickHouse, buildId: string): Promise<number> {
   const [totals] = await clickhouse.rows<{ count: number; greatest: number; sum: string }>({
     sql: `SELECT count() AS count, max(key) AS greatest, toString(sum(toInt128(key))) AS sum

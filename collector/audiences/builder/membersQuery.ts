@@ -38,9 +38,7 @@ GROUP BY one
 HAVING met != 0`
 }
 
-/**
- * Returns SQL of all members that match the definition, as leafMatchesSelect. HAVING contains the tree.
- */
+/** All members that match the definition, as leafMatchesSelect. HAVING contains the tree. */
 function matchingSelect(plan: MembersPlan, bind: Bind): string {
   return `${leafMatchesSelect(plan, bind)}
   AND ${matchesTree(plan.parsed, 'met')}`
@@ -56,10 +54,7 @@ export function membersSelect(plan: MembersPlan, bind: Bind): string {
   return `SELECT member, bucket FROM (\n${members}${cut}\n)\nORDER BY ${orderOf(plan)}`
 }
 
-/**
- * Returns SQL of a build's order. People are in the order of their hems' text, like profiles, so that pages
- * read adjacent rows.
- */
+/** The order of a build. People are in the order of their hems' text, as profiles are stored. */
 export const orderOf = ({ parsed }: Pick<MembersPlan, 'parsed'>): string =>
   parsed.entity === 'people' ? 'reinterpretAsFixedString(member)' : 'member'
 

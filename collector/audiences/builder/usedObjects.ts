@@ -6,9 +6,7 @@ import type { Kind } from '../lists/kinds.ts'
 /** A leaf names a missing object: an audience without a build yet, or a deleted list. */
 export class MissingReference extends Error {}
 
-/**
- * Whether intent determines the members of a build, through its own leaves or through a build that it uses.
- */
+/** Whether intent determines the members, through own leaves or through a build that is used. */
 export async function isPredictive(
   client: Queryable,
   parsed: Parsed,

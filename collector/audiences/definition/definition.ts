@@ -62,9 +62,7 @@ export interface EventLeaf extends Placed {
   readonly counted: string
 }
 
-/**
- * Matches interest in any, or in all, of these topics within the audience's window, with at least that score.
- */
+/** Interest in any, or in all, of these topics within the audience's window. */
 export interface IntentLeaf extends Placed {
   readonly kind: 'intent'
   readonly topics: readonly string[]

@@ -15,10 +15,7 @@ const strictObject = (properties: Record<string, unknown>, required = Object.key
 
 const uuid = { type: 'string', format: 'uuid' }
 
-/**
- * JSON Schema (2020-12) of a definition, with the fields of profile leaves, their operators and compared
- * values.
- */
+/** JSON Schema (2020-12) of a definition. */
 export const definitionSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Audience definition',

@@ -92,9 +92,7 @@ function isMetByNobody(tree: Tree): boolean {
   return 'all' in tree ? tree.all.every(isMetByNobody) : tree.any.some(isMetByNobody)
 }
 
-/**
- * Throws 400 if the filters of event leaves together exceed the number of values in one ClickHouse statement.
- */
+/** Throws 400 if the filters of event leaves have more values than one statement can bind. */
 function requireFewComparisons(leaves: readonly Leaf[]): void {
   let comparisons = 0
   for (const leaf of leaves) {

@@ -32,10 +32,7 @@ export interface AudienceFile {
 /** Time after which a failed file is requested again. */
 const retrySeconds = 60
 
-/**
- * True if an opt-out or an erasure after the verification of a file may concern one of its members. The file
- * is not served meanwhile.
- */
+/** True if an opt-out or an erasure after the verification of a file may concern a member. */
 const isDoubtful = `(EXISTS (SELECT FROM opt_outs WHERE removed_at IS NULL AND hem IS NOT NULL
     AND (organization_id IS NULL OR organization_id = projects.organization_id)
     AND (created_at > verified_at OR NOT is_known_to_clickhouse))

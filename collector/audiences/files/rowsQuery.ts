@@ -46,9 +46,7 @@ function shownWhere(members: ShownMembers, bind: Bind): string {
   ].join(' AND ')
 }
 
-/**
- * Selects members in the order of their keys, hidden ones included: `key`, `id` (hem or domain), `is_hidden`.
- */
+/** Selects `key`, `id` (hem or domain) and `is_hidden`, in the order of the keys. */
 export function memberIdsQuery(members: ShownMembers): Query {
   const { bind, params } = bindings()
   const { organizationId, entity, erased } = members

@@ -179,9 +179,7 @@ const partSettings = {
   buffer_size: 128 * 1024 ** 2,
 }
 
-/**
- * Writes one part under a temporary name, checks that it is on disk with the requested rows, and stores it.
- */
+/** Writes one part under a temporary name, checks its rows, and stores it. */
 async function writePart(
   deps: WriteDeps,
   lease: Lease,

@@ -184,9 +184,7 @@ const resultsOf = (
 
 const requestedHems = 'asked_hems'
 
-/**
- * Selects, for each of `hems` whose person has interests: `hem`, and `topics` as JSON, the strongest first.
- */
+/** Selects `hem` and `topics`, the strongest first, for each of `hems` with interests. */
 export function batchQuery(plan: InterestPlan, hems: readonly string[]): ListQuery {
   const { bind, params } = bindings()
   const requested = `SELECT value AS hem, ${hemAsNumber('value')} AS hem_number FROM ${requestedHems}`

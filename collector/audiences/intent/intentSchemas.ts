@@ -186,10 +186,7 @@ function previewSchema(record: TSchema) {
   })
 }
 
-/**
- * Access to the intent routes. Intent data belongs to no project, so keys of a project read the same data as
- * keys of the organization.
- */
+/** Intent data belongs to no project, so keys of a project read it like keys of the organization. */
 export const access = {
   to: 'key',
   projectKeys: 'as organization',

@@ -42,10 +42,7 @@ const Answer = Type.Object(
   { title: 'IntentRules' },
 )
 
-/**
- * GET and PUT /api/v1/intent/rules: the rules that assign the organization's own events to topics. Never
- * charged.
- */
+/** GET and PUT /api/v1/intent/rules: assign the organization's own events to topics. */
 export const rulesRoutes =
   ({ postgres, openQueryExecutor }: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

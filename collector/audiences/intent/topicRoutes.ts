@@ -199,10 +199,7 @@ const metaOf = ({ topics, today, windowDays }: TopicPlan) => ({
 const readFields = (entity: Entity, select: string | undefined): readonly Field[] | null =>
   entity === 'people' ? readPersonFields(select) : readCompanyFields(select)
 
-/**
- * Reads the people or companies of rows as JSON objects, in order; without data all fields except the id are
- * null.
- */
+/** The people or companies of rows as JSON objects, in order; without data only with the id. */
 async function readSubjects(
   queryExecutor: QueryExecutor,
   organizationId: string,

@@ -112,10 +112,7 @@ export interface UnfinishedImport {
   readonly collectorId: string | null
 }
 
-/**
- * Returns, for each organization and machine, the import that is running or waits longest. So one
- * organization's uploads do not delay those of others.
- */
+/** For each organization and machine the import that runs or waits longest: none delays others. */
 export async function readUnfinishedImports(client: Queryable): Promise<UnfinishedImport[]> {
   const { rows } = await client.query<UnfinishedImport>(
     `SELECT import_id AS "importId", collector_id AS "collectorId" FROM (

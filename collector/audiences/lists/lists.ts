@@ -70,10 +70,7 @@ export async function readList(
 const beingChanged = () =>
   busy('Another request is changing the list, or an import is ending. Try again.', retrySeconds)
 
-/**
- * Runs `work` while no import or other request changes the members of the list. Throws 503 "busy" if one
- * does.
- */
+/** Runs `work` while nothing else changes the members of the list. Throws 503 "busy". */
 export const changeMembers = <T>(
   postgres: Postgres,
   listId: string,
@@ -83,9 +80,7 @@ export const changeMembers = <T>(
     throw error instanceof LeaseHeldError ? beingChanged() : error
   })
 
-/**
- * Returns a page of lists, newest first, and the cursor of the next one. Throws 400 for an invalid cursor.
- */
+/** Returns a page of lists, newest first. Throws 400 for an invalid cursor. */
 export async function readLists(
   deps: Pick<ListsDeps, 'postgres' | 'cursors'>,
   choice: Choice,

@@ -1,7 +1,4 @@
-/**
- * Reasons for rejected lines, with descriptions. Their order determines their numbers, so new reasons are
- * added at the end.
- */
+/** Reasons for rejected lines. Their order gives their numbers: add new ones at the end. */
 export const reasons = {
   empty_line: 'the line is empty',
   too_long: 'the line is longer than 64 KiB',

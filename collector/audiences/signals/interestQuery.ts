@@ -15,10 +15,7 @@ import { loadedSignals, type SignalSpan, signalsOf } from './signalsQuery.ts'
 export const peopleInterest = (plan: InterestPlan, bind: Bind, hems?: string): string =>
   scores(plan, bind, personSignals(plan, bind, hems))
 
-/**
- * Returns SQL of the interest of companies, by domain. A company's signals are its own and those of its
- * employees.
- */
+/** The interest of companies, by domain: their own signals and those of their employees. */
 export const companyInterest = (plan: InterestPlan, bind: Bind): string =>
   scores(
     plan,

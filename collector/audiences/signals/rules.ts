@@ -8,10 +8,7 @@ export const ownEvents = 'intent.own-events'
 /** Values that a rule compares. Each is a pattern with % and _, like the operator like, ignoring case. */
 export const rulePatterns = ['host', 'path', 'title', 'search'] as const
 
-/**
- * Maximum number of rules of an organization: each pattern is a bound value, and ClickHouse accepts a
- * thousand.
- */
+/** Each pattern is a bound value, of which ClickHouse accepts a thousand. */
 export const rulesMax = 100
 
 /** An event that meets all patterns of a rule is one signal on its topic. */

@@ -6,10 +6,7 @@ import { ownEvents, readOrganizationsWithRules } from './rules.ts'
 
 const oneOrganization = 'intent.own-events-of'
 
-/**
- * The background jobs of signals: count organizations' own events by topic, after new events and after
- * changes of rules.
- */
+/** Counts organizations' own events by topic, after new events and changes of rules. */
 export const signalQueues = (stores: EventStores): Queue[] => [
   {
     name: ownEvents,

@@ -24,10 +24,7 @@ export interface ContactCursor {
   readonly question: string
 }
 
-/**
- * Reads the body of a contact query; `readCursor` decodes a cursor. Throws 400 that names the
- * member.
- */
+/** Reads the body of a contact query. Throws 400 that names the member. */
 export function readContactBody(
   { filter, select, limit, cursor }: Static<typeof QueryBody>,
   readCursor: (cursor: string) => ContactCursor,

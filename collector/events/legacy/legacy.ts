@@ -142,10 +142,7 @@ export function readOneScope(request: LegacyRequest): RequestedScope {
   return requestedScope
 }
 
-/**
- * Returns the window of a request, which must contain both ends in the same form. Throws 400 that names the
- * parameter.
- */
+/** The window of a request, which must contain both ends in the same form. Throws 400. */
 export function readWholeWindow(parameters: WindowParameters, includesEnd: boolean): Window {
   const inTimes = parameters.start_time !== undefined || parameters.end_time !== undefined
   const inMilliseconds = parameters.start_ms !== undefined || parameters.end_ms !== undefined

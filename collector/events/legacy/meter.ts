@@ -35,10 +35,7 @@ export function meterOfRows(
   return meterOf([...counted])
 }
 
-/**
- * Returns the fields that determine which rows are returned. They count like selected ones, because a search
- * by address reveals the identity in every row.
- */
+/** The fields that determine the rows count like selected ones: a search reveals the identity. */
 export const decidingFields = ({
   filters,
   distinct,

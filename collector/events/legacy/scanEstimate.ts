@@ -92,10 +92,7 @@ interface PlanNode {
   Plans?: PlanNode[]
 }
 
-/**
- * Returns the columns of each table that a query reads. ClickHouse lists all of them only without
- * optimization.
- */
+/** The columns of each table that a query reads; without optimization ClickHouse lists all. */
 async function readingsOf(
   queryExecutor: QueryExecutor,
   { sql, params }: Query,
@@ -121,10 +118,7 @@ async function readingsOf(
   return readings
 }
 
-/**
- * Returns the average size of these columns together. Small parts report no column sizes, so each column then
- * counts equally.
- */
+/** The average size of these columns. Small parts report none, so each column counts equally. */
 async function bytesPerRow(
   queryExecutor: QueryExecutor,
   table: string,

@@ -21,9 +21,7 @@ import { type LegacyVersion, legacySelection, readOneScope, readWholeWindow } fr
  */
 export const v1: LegacyVersion = { windowMsMax: 25 * 3_600_000, includesEnd: false }
 
-/**
- * The intervals of an index of counts, with their longest windows: both have at most a few thousand entries.
- */
+/** The intervals of an index of counts, with their longest windows. */
 const intervals = { hour: 31 * dayMs, day: 366 * dayMs } as const
 export const Interval = Choice(['hour', 'day'])
 export type Interval = Static<typeof Interval>

@@ -11,10 +11,7 @@ import { placeQuery, readScope } from '../query/scopeQuery.ts'
 
 const everybody = '00000000-0000-0000-0000-000000000000'
 
-/**
- * GET /api/v1/lookup/cookie: the person of a browser, and the links that show it. Charged as one lookup; a
- * miss is free.
- */
+/** GET /api/v1/lookup/cookie: the person of a browser, and the links that show it. */
 export const cookieLookupRoute =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -96,10 +93,7 @@ interface LinkRow {
   counting_hem: string | null
 }
 
-/**
- * Selects the links that may be followed, in order of rank, without links of the graph that the organization
- * must not see.
- */
+/** The links that may be followed, by rank, without links that the organization must not see. */
 const linksQuery = (organizationId: string, cookieId: string): Query => ({
   sql: `
     WITH (SELECT ${hemField.alias} FROM (

@@ -126,10 +126,7 @@ const json = 'application/json; charset=utf-8'
 /** Size of a piece: each piece costs a turn of the event loop and of the compressor. */
 const pieceBytes = 64 * 1024
 
-/**
- * Yields the results of a batch as pieces of JSON, in the order of its items; `people` are JSON objects by
- * hem.
- */
+/** Yields the results of a batch as pieces of JSON; `people` are JSON objects by hem. */
 async function* resultsOf(
   items: readonly Item[],
   people: ReadonlyMap<string, Buffer>,

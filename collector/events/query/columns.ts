@@ -14,10 +14,7 @@ export interface Column {
   sql: string
 }
 
-/**
- * Returns the columns of events from a source (null: both). Events of pixels have every value, so their
- * columns need no expression.
- */
+/** Events of pixels have every value, so their columns need no expression. */
 export const columnsFrom = (
   source: Source | null,
   columns: readonly Column[],

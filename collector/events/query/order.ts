@@ -19,10 +19,7 @@ export const OrderName = Choice(orders, {
     'earliest complete_until and skip known event_ids.',
 })
 
-/**
- * Returns ORDER BY for events in this order. `table` qualifies the columns if selected columns have the same
- * names.
- */
+/** `table` qualifies the columns if selected columns have the same names. */
 export function orderBy(order: Order, table?: string): string {
   const direction = order === 'desc' ? ' DESC' : ''
   const columns = keyColumns(order).map((name) => `${table ? `${table}.` : ''}${name}${direction}`)

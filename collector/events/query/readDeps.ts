@@ -9,10 +9,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 export interface ReadDeps {
   /** Opens the query executor of a request: on live events, or on the sample database for a test key. */
   openQueryExecutor: OpenQueryExecutor
-  /**
-   * Returns the scope of a request within the principal's access. Throws 404, and 403 "pixel inactive" (see
-   * createScopeOf).
-   */
+  /** The scope of a request within the principal's access. Throws 403 and 404 (createScopeOf). */
   scopeOf: ScopeOf
   /** Charges every response with records. */
   billing: Billing

@@ -9,10 +9,7 @@ const sliceMs = 3_600_000
 /** The most attempts to read a slice. A damaged hour of a month takes twenty. */
 export const triesMax = 48
 
-/**
- * Finds the parts of an unreadable window that cannot be read, earliest first. It bisects until parts are an
- * hour long or the number of tries is used up.
- */
+/** Bisects an unreadable window into parts of an hour, or until the tries are used up. */
 export async function findDamagedRanges(
   window: Window,
   isReadable: (slice: Window) => Promise<boolean>,

@@ -42,9 +42,7 @@ export interface Visitors extends VisitorRows {
   readonly hasPartialData: boolean
 }
 
-/**
- * Reads the visitors of a plan. It omits damaged parts of the window. Every other error is thrown unchanged.
- */
+/** Reads the visitors of a plan, without damaged parts of the window. */
 export async function readVisitors(
   queryExecutor: QueryExecutor,
   unnamed: VisitorsPlan,

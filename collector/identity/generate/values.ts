@@ -4,10 +4,7 @@ import type { Place } from './words.ts'
 /** Values by field name, as JSON has them. */
 export type Values = Record<string, string | number | boolean | null>
 
-/**
- * Returns the range of a fixed list that contains a number: `steps` are the upper bounds, and the last range
- * has none.
- */
+/** The range of a fixed list that contains a number: `steps` are the upper bounds. */
 export const rangeOf = (
   value: number,
   steps: readonly number[],

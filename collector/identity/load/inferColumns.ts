@@ -15,10 +15,7 @@ export interface ShapeOptions {
   readonly params: Shape['params']
 }
 
-/**
- * Returns the columns of a file, from its header or first bytes. Throws StartError for unknown columns, and
- * for a file without the required columns.
- */
+/** The columns of a file, from its header or first bytes. Throws StartError. */
 export async function inferColumns(
   clickhouse: ClickHouse,
   { format, header, bytes }: { format: Format; header: Buffer | null; bytes: Buffer },

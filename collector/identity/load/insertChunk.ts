@@ -116,10 +116,7 @@ interface Filtered {
 
 const textMax = 10_000
 
-/**
- * Removes unreadable records from a damaged chunk. It tests one record at a time, which is slow, so it is
- * used only for chunks that ClickHouse refused.
- */
+/** Tests one record at a time, which is slow: only for chunks that ClickHouse refused. */
 export function filterMalformed(
   bytes: Buffer,
   format: Format,

@@ -91,9 +91,7 @@ async function forgetUseless(
   if (state && (isOnce || (state.file === 0 && state.bytes === 0))) await finish(clickhouse, state)
 }
 
-/**
- * Returns an id that is equal for the same files, loaded in the same way into tables with the same columns.
- */
+/** An id that is equal for the same files, loaded in the same way into the same columns. */
 function idOf({ target, sources, mapping, organization, replace }: LoadRequest): string {
   const facts = [
     target.table,

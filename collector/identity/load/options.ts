@@ -8,10 +8,7 @@ import type { Targets } from './targets.ts'
 
 const everybody = '00000000-0000-0000-0000-000000000000'
 
-/**
- * Reads the arguments of a load command; `usual` has the defaults. Throws StartError with one line that names
- * the fault.
- */
+/** Reads the arguments of a load command. Throws StartError that names the fault. */
 export async function readLoadRequest(
   args: readonly string[],
   targets: Targets,

@@ -26,10 +26,7 @@ export interface RejectedFile {
   append(rows: readonly RejectedRow[]): number
 }
 
-/**
- * Opens the file of rejected rows. Content after its first `bytes` belongs to a chunk that is repeated, so it
- * is deleted.
- */
+/** Content after the first `bytes` belongs to a chunk that is repeated, so it is deleted. */
 export function openRejectedFile(path: string, bytes: number): RejectedFile {
   let length = 0
   try {

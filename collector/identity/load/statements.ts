@@ -36,10 +36,7 @@ export function insertStatement(shape: Shape, table: string): Query {
   }
 }
 
-/**
- * Returns the statement that inserts invalid rows into `table`: the row's position from 0, the first reason,
- * and the row as JSON.
- */
+/** Inserts invalid rows into `table`: the position from 0, the first reason, the row as JSON. */
 export function rejectStatement(shape: Shape, table: string): Query {
   const wrong = valuesOf(shape).flatMap((value) => value.wrong ?? [])
   const cases = wrong.map(({ when, reason }) => `${when}, ${reason}`).join(', ')

@@ -95,10 +95,7 @@ export interface Target {
   readonly required: readonly (readonly string[])[]
   /** Whether rows belong to an organization, or are shared. */
   readonly isScoped: boolean
-  /**
-   * The columns of the table. `{started:DateTime64(3)}` is the time when the load began,
-   * `{organization:UUID}` the owner.
-   */
+  /** `{started:DateTime64(3)}` is when the load began, `{organization:UUID}` the owner. */
   values(rawOf: RawOf): Value[]
   /** A table with another form of each row, and SQL that selects one such row for each row of a table. */
   readonly copy?: { readonly table: string; select(from: string): string }

@@ -235,10 +235,7 @@ export const keepErasing = ({
     (error) => log.warn({ error: error.message }, 'erasures wait for this collector'),
   )
 
-/**
- * Records the browsers of the people to erase. Their links will be deleted, but more of their events may
- * arrive.
- */
+/** Records the browsers of people whose links are deleted: more events may arrive. */
 async function noteCookies(
   client: Queryable,
   clickhouse: ClickHouse,

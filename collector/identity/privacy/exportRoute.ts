@@ -63,10 +63,7 @@ export const exportRoute =
     )
   }
 
-/**
- * Exports of personal data per organization in 24 hours, which suffices for individual requests but not for
- * bulk exports.
- */
+/** Suffices for individual requests but not for bulk exports. */
 export const exportsPerDay = 100
 /**
  * So many browsers of a person count as one export. A site can link any browsers to one person, and would otherwise read

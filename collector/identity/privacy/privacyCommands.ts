@@ -11,10 +11,7 @@ interface Command {
   run(postgres: Postgres, organizationId: string | null, subject: Subject): Promise<void>
 }
 
-/**
- * The commands `npx footfall-server privacy …`, with which operators act for one organization, or for all and the
- * operator's graph.
- */
+/** `npx footfall-server privacy …`: for one organization, or for all and the operator's graph. */
 const commands: Record<string, Command> = {
   erase: {
     does: 'erase a person or a browser and opt them out; the service runs the erasure',

@@ -27,9 +27,7 @@ export function readSubject(input: SubjectInput): Subject {
   return { cookieId }
 }
 
-/**
- * Parses an operator's text for a subject: an e-mail address, a hem or a cookie's id. Null for other texts.
- */
+/** Parses an e-mail address, a hem or a cookie's id. Null for other texts. */
 export function readSubjectText(input: string): Subject | null {
   const text = input.trim()
   if (/^[0-9a-f]{64}$/i.test(text)) return { hem: text.toLowerCase() }

@@ -6,10 +6,7 @@ import { companiesQuery } from './companySql.ts'
 
 type Row = Record<string, unknown>
 
-/**
- * Returns the fields of a `select` in its order; all without one. Throws 400 for a field that companies do
- * not have.
- */
+/** The fields of a `select` in its order; all without one. Throws 400 for an unknown field. */
 export function readCompanyFields(select: string | undefined): readonly Field[] {
   if (select === undefined) return companyFields
   return readNames('select', select).map((name) => {

@@ -1,10 +1,7 @@
 import { companyFields } from '../../../schemas/fields.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 
-/**
- * Returns SQL of the domain of the company with an IP address, or the empty text. `address` is SQL of an IPv4
- * or IPv6 address as text.
- */
+/** SQL of the domain of the company with an IP address, given as text; empty without one. */
 export const companyOfAddress = (address: string): string =>
   `dictGetOrDefault('company_by_network', 'company_domain', tuple(toIPv6OrDefault(${address})), '')`
 

@@ -17,10 +17,7 @@ import { memberColumns, peopleQuery, requestedHems } from './profileSql.ts'
 /** Fields of a person: the hem and all fields of a profile, in the order of the field table. */
 export const personFields: readonly Field[] = [hem, ...profileFields]
 
-/**
- * Returns the fields of a `select` in its order; null for all. Throws 400 for a field that people do not
- * have.
- */
+/** The fields of a `select` in its order; null for all. Throws 400 for an unknown field. */
 export function readPersonFields(select: string | undefined): readonly Field[] | null {
   if (select === undefined) return null
   return readNames('select', select).map((name) => {

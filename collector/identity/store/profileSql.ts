@@ -7,10 +7,7 @@ import { type Field, hemAsNumber, hemNumber, numberAsHem } from '../../../schema
 import { isPteField } from '../../platform/clickhouse/profileRows.ts'
 import { hemsOfPerson, hemsOfProfile, profileOf } from './personSql.ts'
 
-/**
- * Returns a condition over rows of `events`: the visitor's profile meets all of `conditions`, which are over
- * `profiles`.
- */
+/** A condition over rows of `events`: the visitor's profile meets all of `conditions`. */
 export const profileMeets = (conditions: readonly string[]): string =>
   `${hemNumber} IN (${hemsWhere(conditions.join(' AND '))})`
 
@@ -27,10 +24,7 @@ const profiles = 'profiles FINAL'
 /** Makes a row for each hem that a row of `profiles` describes: its own, and addresses that only the profile names. */
 const describedHem = `arrayJoin(${hemsOfProfile(hemAsNumber('hem'))})`
 
-/**
- * The same people as encoded JSON members (002_people.sql), with at least one row each; the newest row
- * counts.
- */
+/** The same people as encoded JSON members (002_people.sql); the newest row counts. */
 const profileRows = 'profile_rows'
 
 /** Tables with data of people, with SQL of the hem of a row. */
@@ -45,10 +39,7 @@ export const hemsWithProfile = (hemNumbers: string): string =>
 
 export const profileCount = 'SELECT count() FROM profiles'
 
-/**
- * Returns SQL that selects `columns` of the profiles that match all of `conditions`, which are over the
- * columns of a profile.
- */
+/** SQL of `columns` of the profiles that match all of `conditions`. */
 export const profilesWhere = (
   columns: readonly string[],
   conditions: readonly string[],
@@ -81,10 +72,7 @@ export function eventsWithProfiles(fields: readonly Field[], events = 'events'):
   return `${events} GLOBAL ANY LEFT JOIN (SELECT ${describedHem} AS _hem_number, ${names} FROM ${profiles}) AS known ON known._hem_number = ${hemNumber}`
 }
 
-/**
- * Returns SQL of the cookies that may be a person's: an index finds their events, and hemNumber decides. Both
- * parameters are placeholders.
- */
+/** SQL of the cookies that may be a person's: an index finds their events, and hemNumber decides. */
 export const cookiesOf = (organizationId: string, hem: string): string =>
   `cookie_id IN (SELECT cookie_id FROM identity_links WHERE organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000')) AND hem = ${hem})`
 
@@ -158,10 +146,7 @@ export function profileValues(fields: readonly Field[]): {
   }
 }
 
-/**
- * Whether so few fields are read that a tuple is faster; for more, the query's analysis costs more than
- * reading all values.
- */
+/** Whether a tuple of so few fields is faster than reading all values. */
 export const isFew = (fields: readonly Field[]): boolean => fields.length <= tupleFieldsMax
 
 const tupleFieldsMax = 12
@@ -172,10 +157,7 @@ const profileJson = (fields: readonly Field[]): string => jsonOf(readyMembers(fi
 /** Returns SQL of a JSON object with these members, each of which follows a comma. */
 export const jsonOf = (members: string): string => `concat('{', substring(${members}, 2), '}')`
 
-/**
- * Returns SQL of _person's encoded members that contain these fields, each after a comma; empty for anonymous
- * visitors.
- */
+/** SQL of _person's members that contain these fields, each after a comma. */
 export function readyMembers(fields: readonly Field[]): string {
   const parts = [
     ...(fields.some(isPteField) ? ['_person.pte'] : []),

@@ -108,10 +108,7 @@ function chosenOf(fields: readonly Field[], stored: readonly Field[]): string {
   return `arraySlice(${sorted}, ${places.length - fields.length + 1})`
 }
 
-/**
- * Returns SQL that finds pieces by name, for rows with other members: a profile that was stored before a
- * field existed lacks it.
- */
+/** Finds pieces by name in profiles that were stored before a field existed. */
 function namedPieces(fields: readonly Field[]): string {
   const names = namesOf(fields)
   const values = `arrayMap(name -> CAST(JSONExtractKeysAndValuesRaw(_json), 'Map(String, String)')[name], ${names})`

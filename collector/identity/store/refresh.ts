@@ -1,10 +1,7 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { WarnLog } from '../../platform/log.ts'
 
-/**
- * Longest time that links are only in the small dictionary of recent ones, well within the hour that it
- * covers.
- */
+/** Longest time that links are only in the dictionary of recent ones, which covers an hour. */
 const reloadAllEveryMs = 5 * 60_000
 
 /** Every server has its own dictionaries. */
@@ -23,10 +20,7 @@ const dictionaries = [
   'company_by_network',
 ]
 
-/**
- * Makes reads use loaded or erased data: call it after links or profiles were changed by other means than
- * beacons.
- */
+/** Call it after links or profiles were changed by other means than beacons. */
 export async function reloadIdentity(clickhouse: ClickHouse): Promise<void> {
   for (const dictionary of dictionaries) await reload(clickhouse, dictionary)
 }

@@ -43,9 +43,7 @@ export interface Envelope {
   exactEvents?: unknown[] | undefined
   /** Events that the parser of the body found invalid, by index. */
   faults?: ReadonlyMap<number, Fault> | undefined
-  /**
-   * The visitor's data from a back end. Not checked yet, because it is ignored without a key (clientInfo.ts).
-   */
+  /** The visitor's data from a back end. Checked only with a key (clientInfo.ts). */
   client_ip?: unknown
   user_agent?: unknown
   sentAtMillis: number

@@ -13,10 +13,7 @@ import { createNoteRefusal, pixelIdIn } from './rejectedEvents.ts'
 /** The smallest GIF: one transparent pixel. */
 const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==', 'base64')
 
-/**
- * Replaces Fastify's validator: parseBeacon reads the bytes, so that an invalid event does not affect the
- * others.
- */
+/** parseBeacon checks the bytes, so that an invalid event does not affect the others. */
 const skipValidation = () => (value: unknown) => ({ value })
 
 /**

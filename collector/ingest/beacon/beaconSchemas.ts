@@ -33,10 +33,7 @@ const WebEvent = Type.Union(
 const hexDigest = (description: string) =>
   Type.String({ pattern: '^[0-9a-fA-F]{64}$', description })
 
-/**
- * The body of `POST /e` for the documentation; parseBeacon checks it, and validateEvent its events one by
- * one.
- */
+/** For the documentation: parseBeacon checks the body, and validateEvent its events. */
 const Beacon = Type.Object(
   {
     pixel_id: Id,

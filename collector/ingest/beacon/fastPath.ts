@@ -98,10 +98,7 @@ function createRequestOf(
 
 const plainType = /^(?:text\/plain|application\/json)(?:;|$)/
 
-/**
- * Whether a request is a beacon that does not need the router: not chunked, not compressed, without a key,
- * with one host.
- */
+/** Not chunked, not compressed, without a key, with one host. */
 const isPlainBeacon = ({ url, method, headers, rawHeaders }: IncomingMessage): boolean =>
   url === '/e' &&
   method === 'POST' &&

@@ -15,9 +15,7 @@ export interface TableSource<T> {
   /** The channel on which PostgreSQL announces changes, and the name of the copy on disk. */
   name: string
   keyOf(item: T): string
-  /**
-   * Whether to start empty without PostgreSQL and without a copy on disk; by default such a start is refused.
-   */
+  /** Whether to start without PostgreSQL and without a copy on disk, instead of refusing. */
   isEmptyWithoutCopy?: true
   /** Reads the rows after `after`, in the order of their ids; `next` is null after the last ones. */
   readPage(after: string): Promise<{ items: T[]; next: string | null }>

@@ -3,10 +3,7 @@ import { openMemoryTable, pageRows } from './memoryTable.ts'
 
 /** The opt-outs in memory, so that a beacon queries no database. */
 export interface OptOuts {
-  /**
-   * Whether any of these people (hems) and browsers (cookie ids) has opted out of this organization, or of
-   * all.
-   */
+  /** Whether a person (hem) or browser (cookie id) has opted out of this organization, or of all. */
   has(organizationId: string, ...subjects: readonly string[]): boolean
   close(): Promise<void>
 }

@@ -55,10 +55,7 @@ function hasConsent(request: BeaconRequest, pixel: Pixel, sent: boolean | undefi
   return sent ?? consent === 'granted'
 }
 
-/**
- * Returns an id that is stable for a browser until the salt changes at midnight, UTC; afterwards nobody can
- * link the ids.
- */
+/** An id that is stable for a browser until midnight, UTC; afterwards nobody can link the ids. */
 function cookielessId({ ip, userAgent }: ClientInfo, pixel: Pixel, dailySalt: string): string {
   const digest = createHash('sha256')
     .update(`${dailySalt}\n${pixel.pixelId}\n${ip}\n${userAgent}`)

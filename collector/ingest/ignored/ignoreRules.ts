@@ -60,10 +60,7 @@ function pathFault(text: string): string | undefined {
     return 'must not match the path "/", because it ignores every page; to stop collecting, deactivate the pixel'
 }
 
-/**
- * Returns a function that tests whether a page's path matches a rule, in time linear in the length of the
- * path.
- */
+/** Tests whether a page's path matches a rule, in linear time. */
 const pathMatcher =
   (rules: readonly PathRule[]): ((page: URL) => boolean) =>
   ({ pathname }) =>

@@ -95,10 +95,7 @@ export function storedIp(
   return setting === 'full' && hasConsent ? ip : networkAddress(ip)
 }
 
-/**
- * Returns the network of an address: /24 for IPv4, also if mapped to IPv6, and /48 for IPv6. Null for other
- * text.
- */
+/** The network of an address: /24 for IPv4, /48 for IPv6. Null for other text. */
 function networkAddress(ip: string): string | null {
   if (!ipaddr.isValid(ip)) return null
   const address = ipaddr.process(ip)

@@ -37,10 +37,7 @@ export function normalizeClick(data: Data, { text_length_max }: PixelSettings): 
   }
 }
 
-/**
- * Returns the name of an element: its text, its label, or the label of its content, such as an image in a
- * link.
- */
+/** The text of an element, its label, or the label of its content. */
 function textIn({ text, label }: Data, element: Description): string | undefined {
   // The content of a field is private, so its mask has no meaning.
   if (text === mask && isField(element)) return ''
@@ -224,9 +221,7 @@ const selector = (attribute: string, value: string): string =>
 const isShort = (value: unknown): value is string =>
   isText(value) && value !== '' && value.length <= lengthMax
 
-/**
- * Frameworks generate new ids on each load. These have long numbers, unusual characters, or look like a hash.
- */
+/** New ids of frameworks have long numbers, unusual characters, or look like a hash. */
 const isLasting = (id: unknown): id is string =>
   isShort(id) &&
   /^[a-z][\w-]*$/i.test(id) &&

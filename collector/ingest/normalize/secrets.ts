@@ -104,10 +104,7 @@ function withoutParameters(url: string, settings: PixelSettings): string {
   return end === 0 ? url : (result + url.slice(end)).replace(looseEnd, '')
 }
 
-/**
- * Removes secrets from the URLs of an event's data. Each member is named in code, because access by a
- * variable key takes four times as long.
- */
+/** Names each member in code, because a variable key takes four times as long. */
 export function stripUrlSecrets(data: Record<string, unknown>, settings: PixelSettings): void {
   const { url, referrer, href, src, action, element, form } = data
   if (isText(url)) data.url = withoutSecrets(url, settings)

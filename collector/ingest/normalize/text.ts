@@ -9,9 +9,7 @@ export const textOf = (value: unknown): string | undefined => (isText(value) ? v
 /** NaN for other values, which schemas refuse. */
 export const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)
 
-/**
- * Returns at most `length` characters, without half a surrogate pair at the end, which UTF-8 cannot encode.
- */
+/** At most `length` characters, without half a surrogate pair at the end. */
 export const cut = (value: unknown, length: number): string | undefined => {
   const text = textOf(value)
   // The pixel may have cut it within a pair, at the same length.

@@ -18,9 +18,7 @@ export interface Script {
   br: Buffer
 }
 
-/**
- * Further scripts that pages load: measurements and players if the settings enable them, and the debugger.
- */
+/** Scripts that pages load if the settings enable them, and the debugger. */
 export const chunkNames = [
   'capture',
   'vitals',

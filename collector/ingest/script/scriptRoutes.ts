@@ -93,10 +93,7 @@ function answer(
   return reply.type('text/javascript; charset=utf-8').send(script[encoding])
 }
 
-/**
- * Whether If-None-Match contains this version, possibly among others, or weak (as compressing proxies send
- * it).
- */
+/** Whether If-None-Match contains this version, possibly weak, as compressing proxies send it. */
 const hasVersion = (ifNoneMatch: string | undefined, version: string): boolean =>
   (ifNoneMatch ?? '')
     .split(',')

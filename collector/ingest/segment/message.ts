@@ -103,10 +103,7 @@ function idTextOf(value: unknown): string | undefined {
 const isMessageType = (type: unknown): type is MessageType =>
   messageTypes.includes(type as MessageType)
 
-/**
- * Returns when the event happened, by the sender's clock. Segment computes `timestamp` from
- * `originalTimestamp`.
- */
+/** When the event happened. Segment computes `timestamp` from `originalTimestamp`. */
 function timestampOf({
   message: { originalTimestamp, timestamp = null },
   sentAtMillis,
@@ -193,9 +190,7 @@ function custom(message: Data, timestamp: string, name: unknown, properties: Dat
   }
 }
 
-/**
- * Returns the captured identify (schemas/captured.ts); without an e-mail address or a hem it creates no link.
- */
+/** Without an e-mail address or a hem it creates no link. */
 function identifyEvent(message: Data): Data {
   const { hem, hem_signature, email } = {
     ...objectOf(objectOf(message.context).traits),

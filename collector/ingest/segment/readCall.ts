@@ -51,9 +51,7 @@ export async function unpack(body: Buffer, encoding: string | undefined): Promis
   }
 }
 
-/**
- * Reads the body of a call: of `batch`, or of a call with one message of this type. Throws 400 "malformed".
- */
+/** Reads the body of `batch`, or of a call with one message. Throws 400 "malformed". */
 export function readCall(body: Buffer, type: MessageType | 'batch'): Call {
   const { text, object } = readJsonObject(body)
   const marked = markLongIntegers(text)
@@ -127,10 +125,7 @@ function withoutPerson({ traits: _, context: _context, ...message }: Data): Data
   return message
 }
 
-/**
- * Returns consent by Segment's consent preferences: denied if any category is; undefined if the message has
- * none.
- */
+/** Denied if any category of Segment's preferences is; undefined if the message has none. */
 function consentOf({ consent }: Data): boolean | undefined {
   const { categoryPreferences } = objectOf(consent)
   const answers = Object.values(objectOf(categoryPreferences))

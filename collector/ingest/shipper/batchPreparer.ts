@@ -16,10 +16,7 @@ import type { LeaseSource, ShipLease } from './shipLeases.ts'
 export interface QueuedBatch {
   /** Its place in the log (logBatches.ts): in the spool, the path of a segment. */
   position: string
-  /**
-   * Whether it may have been inserted: its process was killed, the lease was lost, or ClickHouse crashed
-   * since.
-   */
+  /** Whether it may have been inserted: an earlier try, or ClickHouse, ended at an unknown point. */
   isUncertain: boolean
   /** When its first row, the earliest, was received; epoch milliseconds. */
   oldestAt: number

@@ -80,10 +80,7 @@ function mix(word: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0
 }
 
-/**
- * Reading more ids would take longer than queries for the arriving ones. A filter's slice holds twice as
- * many.
- */
+/** Reading more takes longer than queries for the arriving ids. A slice holds twice as many. */
 const idsMax = 2_000_000
 const timeoutMs = 10_000
 const newline = 0x0a

@@ -159,10 +159,7 @@ export class Deduplicator {
     return { removeFrom: (part) => removeDuplicates(part, all) }
   }
 
-  /**
-   * Reads recent ids into the filter. If that fails, the shipper queries ClickHouse for each event of its
-   * first minutes.
-   */
+  /** If this fails, the shipper queries ClickHouse for each event of its first minutes. */
   async #warm(): Promise<void> {
     const since = this.#now() - warmedMs
     const warmed = await warmRecentIds(this.#clickhouse, since).catch(() => null)

@@ -89,10 +89,7 @@ async function insertPart(options: InsertOptions, batch: Batch, part: ShardPart)
   part.isStored = true
 }
 
-/**
- * Inserts the two halves of lines that ClickHouse refused together; `from` is the first line's index in the
- * part.
- */
+/** Inserts the halves of refused lines; `from` is the first line's index in the part. */
 async function insertHalves(
   options: InsertOptions,
   batch: Batch,
@@ -164,9 +161,7 @@ async function* whileHeld(
   }
 }
 
-/**
- * Passing on a piece costs as much as a hundred rows, so pieces are large; the lease is checked between two.
- */
+/** A piece costs as much as a hundred rows; the lease is checked between two. */
 const pieceBytes = 256 * 1024
 
 function* piecesOf(payloads: readonly Buffer[]): Generator<Buffer> {

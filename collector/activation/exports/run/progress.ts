@@ -156,10 +156,7 @@ export async function saveChunkState(
   )
 }
 
-/**
- * Records, before the next chunk is sent, that it may have reached its destination; or later, that it has
- * not.
- */
+/** Records, before the next chunk is sent, that it may have arrived; or later, that it has not. */
 export async function noteSent(
   client: Queryable,
   { runId, doneKey }: RunState,

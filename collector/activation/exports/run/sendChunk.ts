@@ -97,10 +97,7 @@ function prepare(
   })
 }
 
-/**
- * The identity by which the destination distinguishes records. Null if that is the hem or the domain, which
- * occur once each.
- */
+/** The identity of records at the destination; null for the hem or the domain, which occur once. */
 function identityOf({ outputFormat, integration }: RunState, values: Values): string | null {
   if (outputFormat === 'company_domain') return String(values.company_domain)
   const field = destinationTypes[integration.type].identityField?.(integration.settings)

@@ -167,10 +167,7 @@ async function handleError(
   return stop(`${reason} The service tried ${attemptsMax} times.`, 'retry')
 }
 
-/**
- * Back-off that doubles from one second, minus a random part of up to half, so that runs do not retry
- * together.
- */
+/** Doubles from one second, minus a random part, so that runs do not retry together. */
 const backoffSeconds = (attempts: number): number =>
   Math.min(2 ** attempts, backoffSecondsMax) * (1 - Math.random() / 2)
 

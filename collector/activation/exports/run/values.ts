@@ -78,10 +78,7 @@ async function readNetworks(
   return new Map(ids.map((id) => [id, networksById.get(id) ?? noNetwork]))
 }
 
-/**
- * A record that is not sent is not charged. So the reason must reveal neither the company, which is billed,
- * nor whether it is known.
- */
+/** An unsent record is free, so the reason reveals neither the company nor whether it is known. */
 const noNetwork = 'No network of its company is known.'
 
 /** Reads the networks of each member's company, and with `named` its domain. */
@@ -109,10 +106,7 @@ GROUP BY company_domain`,
   )
 }
 
-/**
- * The values of each member for the destination: its non-empty fields by name, or a text with the reason why
- * it cannot be sent.
- */
+/** The values of each member for the destination, or the reason why it cannot be sent. */
 export async function readValues(
   { openQueryExecutor }: { openQueryExecutor: OpenQueryExecutor },
   runState: RunState,

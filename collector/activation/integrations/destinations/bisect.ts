@@ -1,9 +1,6 @@
 import { DestinationError, failed, type Outcome, type OutgoingRecord } from './destination.ts'
 
-/**
- * Sends records to a destination that refuses an entire request because of one record. It halves refused
- * requests until each bad record is alone and fails alone.
- */
+/** Halves a request that is refused because of one record, until the bad record fails alone. */
 export async function bisect(
   records: readonly OutgoingRecord[],
   send: (records: readonly OutgoingRecord[]) => Promise<readonly Outcome[]>,

@@ -14,10 +14,7 @@ export interface CallContext {
 }
 
 const timeoutMs = 30_000
-/**
- * Maximum bytes of a response, because it is parsed at once. Requests with larger responses set their own
- * limit.
- */
+/** A response is parsed at once. Requests with larger responses set their own limit. */
 const responseBytesMax = 1024 * 1024
 /** Limit for responses that list the fields of a destination, which contain all values and labels. */
 export const fieldsBytesMax = 8 * 1024 * 1024

@@ -25,10 +25,7 @@ export type OutputFormat = (typeof outputFormats)[number]
 /** Formats whose chunks are files that ClickHouse writes. */
 export const fileFormats = ['csv', 'ndjson', 'parquet'] as const satisfies readonly OutputFormat[]
 
-/**
- * The action that makes a failed record or request succeed: another try (`retry`), a fix of the cause in the
- * reason (`needs_action`), or none (`never`).
- */
+/** The action that makes a failed request succeed: another try, a fix of the cause in the reason, or nothing. */
 export const failureClasses = ['retry', 'needs_action', 'never'] as const
 export type FailureClass = (typeof failureClasses)[number]
 
@@ -82,9 +79,7 @@ export interface Chunk {
   readonly runId: string
   readonly exportName: string
   readonly outputFormat: OutputFormat
-  /**
-   * The last key of the previous chunk; 0 for the first. It makes the chunk's names the same in every try.
-   */
+  /** The last key of the previous chunk, or 0: the same in every try, for the chunk's names. */
   readonly after: number
   /** Never empty. */
   readonly records: readonly OutgoingRecord[]
@@ -118,10 +113,7 @@ export interface Recipient {
 
 /** An open destination with its settings, secrets and limits. All methods throw DestinationError. */
 export interface Destination {
-  /**
-   * Checks that the destination is reachable and accepts our credentials and a format; returns the result in
-   * plain words.
-   */
+  /** Checks that the destination accepts our credentials and a format; returns the result in words. */
   check(outputFormat?: OutputFormat): Promise<string>
   /** Reads its fields; null if it accepts any field. */
   fields(): Promise<readonly DestinationField[] | null>

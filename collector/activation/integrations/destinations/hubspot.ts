@@ -106,10 +106,7 @@ interface BatchAnswer {
   errors?: { message?: string; context?: { objectWriteTraceId?: string[]; ids?: string[] } }[]
 }
 
-/**
- * Upserts at most 100 contacts. Throws DestinationError of class `never` if HubSpot refuses the complete
- * request.
- */
+/** Upserts at most 100 contacts. Throws DestinationError if HubSpot refuses the complete request. */
 async function upsert(context: Context, records: readonly OutgoingRecord[]): Promise<Outcome[]> {
   const answer = await ask(context, 'POST', '/crm/v3/objects/contacts/batch/upsert', {
     json: {

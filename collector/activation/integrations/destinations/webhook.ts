@@ -116,10 +116,7 @@ function messagesOf({ after, keys, records }: Pick<Chunk, 'after' | 'keys' | 're
   return messages
 }
 
-/**
- * Returns the responses by `after` of each answered message: null if its records were accepted, otherwise the
- * reason.
- */
+/** The responses by `after` of each message: null if its records were accepted, or the reason. */
 const answersIn = (state: unknown): Map<number, string | null> =>
   new Map(
     Object.entries((state ?? {}) as Record<string, string | null>).map(([after, refusal]) => [

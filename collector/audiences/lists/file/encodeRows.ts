@@ -5,10 +5,7 @@ import { type Reason, reasonNames } from '../reasons.ts'
 import { fieldOf, readCsvRecord } from './csvRecord.ts'
 import { type ImportFile, recordBytesMax } from './importFile.ts'
 
-/**
- * Rows in ClickHouse's RowBinary: the line from 0 (UInt32), the number of the reason from 1, or 0 (UInt8),
- * the text.
- */
+/** Rows in RowBinary: the line from 0 (UInt32), the reason from 1, or 0 (UInt8), the text. */
 export interface EncodedRows {
   readonly bytes: Buffer
   readonly rows: number

@@ -20,9 +20,7 @@ export interface LinesOf {
   readonly file: ImportFile
 }
 
-/**
- * Inserts unchanged lines of a file, without NUL; `before` is the number of earlier lines. Use one thread.
- */
+/** Inserts unchanged lines of a file without NUL, after `before` lines. Use one thread. */
 export function plainLinesQuery(lines: LinesOf, before: number): Query {
   const { format, fields, index } = lines.file
   const faults: Faults = [

@@ -108,9 +108,7 @@ async function insertRows(
   }
 }
 
-/**
- * A row's position is counted, so one thread reads the rows in order; two concurrent chunks use two threads.
- */
+/** One thread reads the rows in order, which gives their positions; two chunks use two. */
 const settings = {
   max_threads: 1,
   input_format_parallel_parsing: 0,
@@ -122,10 +120,7 @@ const settings = {
   optimize_on_insert: 0,
 }
 
-/**
- * Inserts the rows of a chunk: members, or rejected lines. It may be repeated, because the same rows replace
- * each other.
- */
+/** Inserts members, or rejected lines. A repeat replaces the same rows. */
 async function insertChunk(clickhouse: ClickHouse, lines: LinesOf, chunk: Chunk): Promise<void> {
   const query = chunk.as === 'lines' ? plainLinesQuery : encodedRowsQuery
   await clickhouse.feed(query(lines, chunk.begin.lines), chunk.bytes, settings)
@@ -240,10 +235,7 @@ const isKnownOf: Readonly<Record<Kind, IsKnown>> = {
 
 type IsOne = (item: string) => string
 
-/**
- * Returns a condition for the items of a share. Hems are evenly distributed, so their shares are ranges of
- * the table's order.
- */
+/** A condition for the items of a share. Hems are evenly distributed, so shares are ranges. */
 function shareOf(column: (typeof columnOf)[Kind], share: number, shares: number): IsOne {
   if (column !== 'hem_number') return (item) => `cityHash64(${item}) % ${shares} = ${share}`
   const limit = (of: number) => `toUInt256('${(2n ** 256n * BigInt(of)) / BigInt(shares)}')`

@@ -5,10 +5,7 @@ import type { Uploads } from './uploads.ts'
 /** An upload without writes for this time has ended. */
 const untouchedMs = 3_600_000
 
-/**
- * Deletes files of this machine that no import waits for: interrupted uploads, and imports that ended or were
- * deleted.
- */
+/** Deletes files of this machine that no import waits for. */
 export async function removeLeftUploads(
   { postgres, uploads }: { postgres: Postgres; uploads: Uploads },
   untouchedForMs = untouchedMs,
@@ -23,10 +20,7 @@ export async function removeLeftUploads(
   for (const importId of importIds) if (!waiting.has(importId)) await uploads.remove(importId)
 }
 
-/**
- * Runs removeLeftUploads hourly. It is not a job, because each machine has its own files, and only one
- * machine runs a job.
- */
+/** Runs hourly on each machine, which has its own files; a job runs on one machine. */
 export const keepUploadsClean = ({
   log,
   ...deps

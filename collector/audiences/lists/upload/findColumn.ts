@@ -47,10 +47,7 @@ export function findColumn(
   return jsonHead(columnOfJson(line.toString('utf8'), kind, columnName), start)
 }
 
-/**
- * Returns the format of JSON items, one per line. None is checked earlier, because one invalid item says
- * nothing about the others.
- */
+/** None is checked earlier: an invalid item says nothing about the others. */
 export const headOfItems = (kind: Kind): Head => jsonHead(usualNames[kind][0], 0)
 
 const jsonHead = (column: string, start: number): Head => ({

@@ -16,9 +16,7 @@ export interface Body {
   readonly bytes: AsyncIterable<Buffer>
 }
 
-/**
- * Returns the file of a request: its body, or the first file of a form. Items in JSON become lines of NDJSON.
- */
+/** The body, or the first file of a form. Items in JSON become lines of NDJSON. */
 export async function readBody(request: FastifyRequest): Promise<Body> {
   const parameters = request.query as UploadParameters
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
@@ -84,10 +82,7 @@ async function readForm(request: FastifyRequest, parameters: UploadParameters): 
   throw malformed('The form contains no file.')
 }
 
-/**
- * Yields the parts of a form, or the bytes of its file. Throws 400 for an invalid form, or one that ends
- * before the file does.
- */
+/** Yields the parts of a form, or the bytes of its file. Throws 400 for a broken form. */
 async function* untilBroken<T>(parts: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* parts

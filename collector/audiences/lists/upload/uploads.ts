@@ -2,10 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/**
- * Uploaded files of this machine that wait for their import. Each is named by the import's id and readable
- * only by the service.
- */
+/** Uploaded files of this machine that wait for their import, readable only by the service. */
 export interface Uploads {
   readonly collectorId: string
   pathOf(importId: string): string

@@ -71,10 +71,7 @@ interface Counted {
   readonly today: number
 }
 
-/**
- * Returns the days to count, with their new state. Read it before the events, so that later events cause
- * another count.
- */
+/** The days to count, with their new state. Read it before the events. */
 async function findStaleRuns(
   clickhouse: ClickHouse,
   { organizationId, projectIds, rules, fromDay, today }: Counted,
@@ -144,10 +141,7 @@ WHERE organization_id = ${bind('UUID', organizationId)} AND project_id IN ${bind
 GROUP BY topic, date, cookie_id`
 }
 
-/**
- * Searches match search terms; page views match all other patterns. The time of ILIKE grows linearly with the
- * text.
- */
+/** Searches match search terms; page views match all other patterns. */
 function ruleCondition({ host, path, title, search }: Rule, bind: Bind): string {
   const like = (column: string, pattern: string | undefined) =>
     pattern === undefined

@@ -7,10 +7,7 @@ import type { Column } from '../columns.ts'
 /** A grouping of counts; `name` is the key in the response. */
 export type Group = Readonly<Column>
 
-/**
- * The possible groupings of counts: hour and day, which are computed, url as another name of page_url, and
- * fields.
- */
+/** Hour and day, which are computed, url as another name of page_url, and fields. */
 const groupings: readonly Group[] = [
   { name: 'hour', sql: 'toStartOfHour(timestamp)' },
   { name: 'day', sql: 'toDate(timestamp)' },
@@ -25,9 +22,7 @@ export const GroupBy = Type.String({
   description: `Comma-separated: ${names}. Hours and days are in UTC. url is the same as page_url. Without it the answer is one count.`,
 })
 
-/**
- * Reads the groupings of counts. Throws 400 for fields that would return an event, an address or a person.
- */
+/** Reads groupings. Throws 400 for fields that would return an event, an address or a person. */
 export function readGroups(list: string | undefined): readonly Group[] {
   if (list === undefined) return []
   return readNames('group_by', list).map((name) => {

@@ -81,9 +81,7 @@ function eventConditions(
   return [cookiesOf(organizationId, hem), `${hemNumber} = ${hemAsNumber(hem)}`]
 }
 
-/**
- * One query of the profiles covers all filters that require a value, another one all that exclude a value.
- */
+/** One query of the profiles covers all required values, another one all excluded values. */
 function profileConditions(filters: readonly Filter[], bind: Bind): readonly string[] {
   const required = filters
     .filter(({ op }) => op !== 'ne')
@@ -97,9 +95,7 @@ function profileConditions(filters: readonly Filter[], bind: Bind): readonly str
   ]
 }
 
-/**
- * For an organization, the condition also names the projects, because the primary key has no organization.
- */
+/** The condition of an organization names its projects, by which the table is sorted. */
 export function projectCondition({ projectId, projectIds }: Scope, bind: Bind): readonly string[] {
   if (projectId !== null) return [`project_id = ${bind('UUID', projectId)}`]
   if (projectIds === undefined || projectIds.length > projectsNamedMax) return []

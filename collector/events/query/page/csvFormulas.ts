@@ -15,10 +15,7 @@ export const csvFormulas = (defaultChoice: 'keep' | 'escape') =>
 /** The first characters by which spreadsheets recognize a formula (OWASP: CSV Injection). */
 const formulaStart = '^[=+@＝＋－＠\\\\-\\\\t\\\\r\\\\n]'
 
-/**
- * Returns SQL of a field's value that no spreadsheet runs: an apostrophe precedes texts that look like a
- * formula.
- */
+/** SQL of a value that no spreadsheet runs: an apostrophe precedes texts like a formula. */
 export const escapedFormula = (field: Field, sql: string): string =>
   field.dataType === 'Utf8' && !isUuidField(field) ? escapedText(sql) : sql
 

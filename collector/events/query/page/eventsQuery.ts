@@ -202,9 +202,7 @@ const column = (field: Field, sql: string, valueSql: ValueSql): Column => ({
 /** Whether a field is computed from the hem of a cookie. */
 const isOfHem = ({ alias }: Field): boolean => alias?.includes(hemNumber) ?? false
 
-/**
- * Returns the SQL of such a field over rows with `_hem_number`, which saves a second lookup of the cookie.
- */
+/** The SQL of such a field over rows with `_hem_number`, which saves a lookup of the cookie. */
 const hemFieldSql = ({ alias, columnType }: Field): string =>
   `CAST(${alias!.replaceAll(hemNumber, '_hem_number')}, '${columnType}')`
 

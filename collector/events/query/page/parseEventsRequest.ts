@@ -56,10 +56,7 @@ export const EventsQuery = strictObject({
 })
 export type EventsQuery = Static<typeof EventsQuery>
 
-/**
- * Reads a request for a page of events at `tier`; `readCursor` decodes its cursor. Throws 400 that names the
- * parameter.
- */
+/** Reads a request for a page of events at `tier`. Throws 400 that names the parameter. */
 export function parseEventsRequest(
   request: ScopedRequest<EventsQuery>,
   tier: Tier,

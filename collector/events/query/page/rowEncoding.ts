@@ -107,15 +107,9 @@ export interface Page {
   /** Rows in the page, known before they are read. */
   readonly records: number
   readonly hasMore: boolean
-  /**
-   * The rows in the form of `format`, without the bytes before the first and after the last. It can be read
-   * once.
-   */
+  /** The rows without the bytes before the first and after the last. It can be read once. */
   readonly rows: AsyncIterable<Delivery>
-  /**
-   * Returns the key of the next page's first row; null on the last page. For a JSON page, call it after
-   * reading the rows.
-   */
+  /** The key of the next page's first row, or null. For a JSON page, read the rows first. */
   next(): RowKey | null
 }
 
@@ -145,10 +139,7 @@ export async function pageOf(
 
 async function* noRows(): AsyncGenerator<Delivery> {}
 
-/**
- * JSONEachRow escapes newlines, so each newline ends a row. The row after the page contains the next page's
- * key.
- */
+/** Each newline ends a row. The row after the page contains the next page's key. */
 function plainRows(
   body: Readable,
   rows: number,

@@ -39,10 +39,7 @@ async function* parquetRows(
 
 const none = Buffer.alloc(0)
 
-/**
- * The beginning of each message of an Arrow stream: a marker and the length of its metadata; length 0 ends
- * the stream.
- */
+/** The beginning of a message of an Arrow stream; length 0 ends the stream. */
 const prefixBytes = 8
 
 /** The value of MessageHeader in Arrow's Message.fbs. */

@@ -28,10 +28,7 @@ export function suppressedPeople(
 export const suppressedNumbers = (...people: Parameters<typeof suppressedPeople>): string =>
   `SELECT arrayJoin(${hemsOfPerson('hem_number')}) FROM (${suppressedPeople(...people)})`
 
-/**
- * Returns SQL for whether a person, identified by one of their hem numbers, is hidden by any of their
- * addresses.
- */
+/** SQL: whether a person, by one of their hem numbers, is hidden by any of their addresses. */
 export const isSuppressed = (hemNumber: string, hidden: string): string =>
   `${personOf(hemNumber)} IN (SELECT ${personOf('hem_number')} FROM (${hidden}))`
 

@@ -18,10 +18,7 @@ export function createCompleteUntil(postgres: Postgres, now: () => number) {
 
 const retrySeconds = 1
 
-/**
- * Returns the window that a plan reads; a feed reads only the complete part. Throws 503 "busy" if that is
- * unknown.
- */
+/** A feed reads only the complete part of its window. Throws 503 "busy" if that is unknown. */
 export function readableWindow(
   { order, window }: { readonly order: Order; readonly window: Window },
   completeUntil: number | null,

@@ -79,10 +79,7 @@ export function readWindow(
   return { startMs, endMs }
 }
 
-/**
- * Returns the window of figures by days: without a start it has `daysDefault` days. Throws 400 for more than
- * `daysMax`, too.
- */
+/** A window of days; without a start it has `daysDefault`. Throws 400 for more than `daysMax`. */
 export function readWindowOfDays(
   parameters: WindowParameters,
   nowMs: number,
