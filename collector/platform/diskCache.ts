@@ -22,10 +22,7 @@ export interface DiskCache<T> {
 
 export const keptDirectory = (dataDir: string): string => join(dataDir, 'kept')
 
-/**
- * Opens the copy `name` in the data directory: a JSON file that only its owner may read. Lists use
- * cachedList.ts.
- */
+/** A JSON file that only its owner may read. Lists use cachedList.ts. */
 export function openDiskCache<T>(dataDir: string, name: string): DiskCache<T> {
   const path = join(keptDirectory(dataDir), `${name}.json`)
   return {

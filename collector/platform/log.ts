@@ -2,10 +2,7 @@ import { type Logger, pino } from 'pino'
 
 export type Log = Logger
 
-/**
- * Additional fields of a log line, for searches. For an error, log only its message, because the rest may
- * contain rows.
- */
+/** Fields of a log line, for searches. Of an error only the message: the rest may have rows. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /** The part of a log for lost data. */

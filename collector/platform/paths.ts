@@ -10,10 +10,7 @@ const findPackageRoot = (directory: string): string =>
 /** The root directory of the package, for both the sources and the bundle in dist/. */
 export const packageRoot = findPackageRoot(here)
 
-/**
- * The build that started this process, which later builds leave unchanged. When running from the sources, the
- * newest build.
- */
+/** The build that started this process; from the sources, the newest build. */
 export const buildRoot = /^.*[\\/]\.builds[\\/][^\\/]+/.exec(here)?.[0] ?? join(packageRoot, 'dist')
 
 export const packageVersion: string = JSON.parse(

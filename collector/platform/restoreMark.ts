@@ -12,9 +12,7 @@ const pathOf = (dataDir: string): string => join(dataDir, 'restoring')
  */
 const markTable = 'unfinished_restore'
 
-/**
- * Marks the start of a restore, before it writes anything to the stores; `from` is the place of the backup.
- */
+/** Marks the start of a restore; `from` is the place of the backup. */
 export async function beginRestore(
   dataDir: string,
   postgres: Queryable,

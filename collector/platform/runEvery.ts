@@ -1,7 +1,4 @@
-/**
- * Runs a task again `everyMs` after each run ends, until it is stopped. Errors are passed to `failed` and
- * have no other effect.
- */
+/** Runs a task again `everyMs` after each run ends, also after errors, until it is stopped. */
 export function runEvery(
   everyMs: number,
   run: () => Promise<void>,

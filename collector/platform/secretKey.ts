@@ -1,8 +1,5 @@
 import type { SecretBoxSettings } from './outbound/secretBox.ts'
 
-/**
- * Whether the service cannot store secrets: an external PostgreSQL requires a key; for the local one the
- * service creates it.
- */
+/** An external PostgreSQL requires a key; for the local one the service creates it. */
 export const lacksSecretKey = ({ databaseUrl, secretKeys }: SecretBoxSettings): boolean =>
   databaseUrl !== null && secretKeys.length === 0

@@ -9,10 +9,7 @@ export const aheadMsMax = 5_000
  * them.
  */
 export interface SharedClock {
-  /**
-   * Returns epoch milliseconds that PostgreSQL's clock has certainly reached; -Infinity before the first
-   * comparison.
-   */
+  /** Epoch milliseconds that PostgreSQL's clock has reached; -Infinity before the first comparison. */
   earliest(): number
   /** Returns epoch milliseconds that it has certainly not passed; Infinity before the first comparison. */
   latest(): number

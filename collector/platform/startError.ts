@@ -1,7 +1,4 @@
-/**
- * The service cannot start, for a reason that the user can fix. The message is one line that says how to fix
- * it.
- */
+/** The message is one line that says how the user can fix it. */
 export class StartError extends Error {}
 
 /** What an operator does about an error of the system. */

@@ -12,10 +12,7 @@ export class ClickHouseRefused extends Error {
   }
 }
 
-/**
- * PostgreSQL's codes for a server that is starting, stopping or full, and Node's codes for an unreachable
- * server.
- */
+/** PostgreSQL's codes of a server that starts, stops or is full, and Node's for no connection. */
 const awayCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

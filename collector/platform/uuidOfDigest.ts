@@ -1,9 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 
-/**
- * Converts the first 16 bytes of a digest to a UUID of version 8 (RFC 9562), which allows custom bits.
- * Changes the digest.
- */
+/** The first 16 bytes as a UUID of version 8 (RFC 9562). Changes the digest. */
 export function uuidOfDigest(digest: Buffer): string {
   digest[6] = (digest[6]! & 0x0f) | 0x80
   digest[8] = (digest[8]! & 0x3f) | 0x80

@@ -187,10 +187,6 @@ export const legacyRoutes =
     )
   }
 
-/**
- * Returns the rows of a page, and one more if there are more. Each is the text of a JSON object with all
- * columns of the plan, because only the meter needs their values.
- */
 /** Reads the rows of a plan and the one after them, and their hashes for a charge that names people. */
 async function readRowsFor(
   { charge }: AdmittedRequest,
@@ -212,6 +208,7 @@ async function readRowsFor(
   return { rows, hashes: () => hashes.slice(0, plan.limit) }
 }
 
+/** The rows of a page, and one more if there are more: texts, because only the meter needs their values. */
 async function readRows(queryExecutor: QueryExecutor, plan: EventsPlan): Promise<string[]> {
   const encoding: RowEncoding = {
     ...rowEncoding(plan, 'json', {

@@ -10,10 +10,7 @@ export interface ConsumedRows {
   rows: number
   /** Lines of records that the disk has changed. */
   damaged: string[]
-  /**
-   * When its first row was received, or when the batch began if the row does not contain the time; epoch
-   * milliseconds.
-   */
+  /** When its first row was received, or else when the batch began; epoch milliseconds. */
   oldestAt: number
   /** The memory that contains the lines. */
   memory: Buffer

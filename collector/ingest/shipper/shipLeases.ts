@@ -3,20 +3,14 @@ import { runEvery } from '../../platform/runEvery.ts'
 
 /** The exclusive right to insert rows of a log into ClickHouse. */
 export interface ShipLease {
-  /**
-   * Hashes of the ids that other shippers have shipped since our last lease, two words each; null if some are
-   * unknown.
-   */
+  /** Hashes of the ids that others have shipped since our last lease; null if some are unknown. */
   readonly idsOfOthers: Uint32Array | null
   /** Whether an insert of an earlier holder may still run, because that holder did not release its lease. */
   readonly mayOtherInsertsRun: boolean
   readonly acquiredAt: number
   /** False as soon as another shipper may acquire the lease. */
   isHeld(): boolean
-  /**
-   * Releases the lease when no insert may run any more. Never rejects: a lease that cannot be released counts as
-   * abandoned.
-   */
+  /** Releases the lease when no insert may run any more. Never rejects: then it counts as abandoned. */
   release(): Promise<void>
   /** Ends the lease while an insert may still be running: the next holder waits for that insert. */
   abandon(): void
@@ -37,15 +31,9 @@ const silenceMsMax = 10_000
 const heartbeatMs = 2_000
 /** An idle session is closed before PostgreSQL ends it, which PostgreSQL would log as an error. */
 const idleMsMax = 5_000
-/**
- * Time limit of a response, after which the lease counts as lost: well before PostgreSQL grants it to another
- * collector.
- */
+/** Well before PostgreSQL grants the lease to another collector. */
 const answerMsMax = 4_000
-/**
- * How long the lease is certainly ours after PostgreSQL received our last message, even if our process
- * stalls.
- */
+/** How long the lease is certainly ours after PostgreSQL received our last message. */
 const heldMs = 9_000
 const lockWaitMsMax = 30_000
 

@@ -73,10 +73,7 @@ export class ShippedBatches {
     return isVerified ? [...this.#startedAt] : null
   }
 
-  /**
-   * Adds batches that an earlier process has committed. They are verified, unless the servers that had them then still
-   * run.
-   */
+  /** Adds batches of an earlier process, to verify unless the servers that had them still run. */
   inherit(positions: readonly string[]): void {
     for (const position of positions)
       this.#inherited.push({ position, oldestAt: this.#options.batches.oldestAt(position) })
@@ -135,10 +132,7 @@ export class ShippedBatches {
     await this.#checkStarts([...this.#doubtfulShards])
   }
 
-  /**
-   * Checks whether the servers restarted after they confirmed the last batches. If so, verifies the
-   * kept batches.
-   */
+  /** Verifies the kept batches if a server restarted after it had confirmed the last ones. */
   async noticeRestart(): Promise<void> {
     await this.#checkStarts([...this.#shards.keys()])
   }

@@ -26,10 +26,7 @@ export interface ShipperOptions {
 
 export interface ShipObserver {
   shipped(rows: number, ageMs: number): void
-  /**
-   * Reports lines that are omitted because their events are stored already. A retry of the batch reports
-   * them again.
-   */
+  /** Reports lines whose events are stored already. A retry of the batch reports them again. */
   duplicates(lines: readonly Buffer[]): void
   deadLetter(reason: string): void
   retry(error: Error, batch: string): void

@@ -100,9 +100,7 @@ async function createSpare(path: string, room: number): Promise<SegmentFile> {
   }
 }
 
-/**
- * Renames a spare to the current segment. If a crash undoes the rename, the file is found under its old name.
- */
+/** Renames a spare. If a crash undoes that, the file is found under its old name. */
 export async function takeSpare(spare: SegmentFile, path: string): Promise<SegmentFile> {
   await files.rename(spare.path, path)
   return { ...spare, path }
@@ -192,9 +190,7 @@ export function sealLeftover(path: string): string | null {
 /** More bytes than the columns before and including received_at. */
 const headBytes = 2_048
 
-/**
- * Returns when the first, and so earliest, row of a segment was received, epoch milliseconds; 0 if unknown.
- */
+/** When the first, and so earliest, row of a segment was received; 0 if unknown. */
 export function readOldestAt(segment: string): number {
   const fd = openSync(segment, 'r')
   try {
@@ -237,10 +233,7 @@ export class PreallocatedSegments {
   #idle: NodeJS.Timeout | undefined
   #isClosed = false
 
-  /**
-   * `prefix`: the beginning of their paths, which is unique to this spool. `roomMax`: bytes of the largest
-   * one.
-   */
+  /** `prefix` is unique to this spool. `roomMax`: bytes of the largest segment. */
   constructor(prefix: string, roomMax: number) {
     this.#prefix = prefix
     this.#roomMax = roomMax

@@ -26,10 +26,7 @@ export interface SpoolOptions {
   directory: string
   /** A segment is sealed when it is this large… */
   segmentBytesMax: number
-  /**
-   * …or this old; a segment that fills fast gets twice the time. It also keeps growing while earlier ones
-   * wait for the shipper.
-   */
+  /** …or this old; twice if it fills fast. It keeps growing while the shipper is behind. */
   sealAfterMs: number
   /** Bytes of all unshipped segments beyond which `append` refuses. */
   bytesMax: number
@@ -85,9 +82,7 @@ export class Spool implements EventLog {
   readonly position = 0
   readonly spoolId = uuidV7()
   readonly #options: SpoolOptions
-  /**
-   * Encodes the rows of #waiting while the buffer of #otherEncoder is written. The commit loop swaps the two.
-   */
+  /** Encodes waiting rows while the other one's buffer is written. The commit loop swaps them. */
   #encoder = new FrameEncoder()
   #otherEncoder = new FrameEncoder()
   readonly #preallocated: PreallocatedSegments
@@ -96,10 +91,7 @@ export class Spool implements EventLog {
   #group: AppendedRows[] = []
   #committing: Promise<void> | null = null
   #open: OpenSegment | null = null
-  /**
-   * Segments that are being sealed, including those that the disk refused: the spool retries until it
-   * succeeds.
-   */
+  /** Segments that are being sealed; after a refusal of the disk the spool retries. */
   #unsealed: OpenSegment[] = []
   #sealing: Promise<void> = Promise.resolve()
   #sealedBytes = 0

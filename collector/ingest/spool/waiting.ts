@@ -8,10 +8,7 @@ import {
 import { type SpooledTable, spooledTables, tableDirectories, workerDirectories } from './layout.ts'
 import { segmentsIn } from './segmentFile.ts'
 
-/**
- * Returns when the oldest waiting row of a machine's spool was received, epoch milliseconds; Infinity if none
- * waits.
- */
+/** When the oldest waiting row of a machine's spool was received; Infinity if none waits. */
 export const oldestWaitingAt = (spoolDirectory: string): number =>
   oldestOf(spooledTables.flatMap((table) => waiting(spoolDirectory, table)))
 

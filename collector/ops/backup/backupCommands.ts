@@ -74,10 +74,7 @@ export async function printBackups(config: Config, directory: string | undefined
   }
 }
 
-/**
- * Removes all but the newest `keep` backups, and every object that the remaining ones do not refer to. It removes nothing
- * if one of these is damaged.
- */
+/** Removes older backups and unused objects; nothing if one of the `keep` newest is damaged. */
 export const pruneBackups = (
   config: Config,
   directory: string | undefined,

@@ -7,10 +7,7 @@ import { inState, segmentsIn } from '../../ingest/spool/segmentFile.ts'
 import type { FileManifest } from './manifest.ts'
 import { bytesOf, type ObjectStore, type ObjectWriter, readObject } from './objectStore.ts'
 
-/**
- * Files of audiences, waiting uploads, dead letters, the key of customers' secrets, the collector's id, and
- * the demo.
- */
+/** Audiences, uploads, dead letters, the key of secrets, the collector's id, and the demo. */
 const kept = ['files', 'uploads', 'dead_letters', 'secret_key', 'collector_id', 'demo.json']
 
 /** Files are cut into pieces of this size. */

@@ -15,10 +15,7 @@ export interface Snapshot extends Omit<ClickHouseTable, 'chunks'> {
 /** How the names of the copies begin. */
 export const snapshotStart = 'backup_'
 
-/**
- * Not in a backup: records of the schema and of the shard, and tables for the time of a command. Hits are built again from
- * events.
- */
+/** Not in a backup: records of the schema, temporary tables, and hits, which events rebuild. */
 const isOwnRows = `engine LIKE '%MergeTree' AND name NOT IN ('migrations', 'shard', 'hits')
   AND NOT startsWith(name, '${snapshotStart}') AND NOT startsWith(name, 'load_')`
 

@@ -31,10 +31,7 @@ export interface ScriptSeen {
 export interface Answer {
   /** The browser's error message; null if the page received this response. */
   failure: string | null
-  /**
-   * Null: no response. If the browser withheld a script from the page, this is the response to a second
-   * request without the browser.
-   */
+  /** Null: no response. For a withheld script, that of a second request without the browser. */
   status: number | null
   body: string
 }
@@ -61,9 +58,7 @@ const defaultPatienceMs = 10_000
 const pageTimeoutMs = 30_000
 const askTimeoutMs = 5_000
 
-/**
- * The path of a pixel's script under any prefix: /p/PIXEL_ID.js, with a version before .js if it is pinned.
- */
+/** /p/PIXEL_ID.js under any prefix, with a version before .js if it is pinned. */
 const scriptPath = /\/p\/([^/.]+)(?:\.[0-9a-f]{16})?\.js$/
 
 /** Additional scripts of the pixel, served next to it. */
@@ -76,10 +71,7 @@ export function pixelIdOf(url: string): string | null {
   return id === undefined || chunks.includes(id) ? null : id
 }
 
-/**
- * Loads the page as a visitor would, and observes it until the pixel has sent an event or `patienceMs` have
- * passed.
- */
+/** Loads the page until the pixel has sent an event or `patienceMs` have passed. */
 export async function observe(
   browser: Browser,
   url: string,

@@ -7,9 +7,7 @@ export interface DemoPixel {
   pixelId: string
 }
 
-/**
- * Returns the query for the events `ids` that the demo's pixel captured in a window: API rows, newest first.
- */
+/** The query for the events `ids` of the demo's pixel in a window: API rows, newest first. */
 export const demoRowsQuery = (
   pixel: DemoPixel,
   window: { startMs: number; endMs: number },

@@ -28,10 +28,7 @@ import { addSampleVisits, samplePixelId } from './sampleVisits.ts'
 /** Different people than in the data of test keys. */
 const graph: Graph = { seed: 20_260_102, companies: 40 }
 
-/**
- * Without running visits, the sample visits end this long before the start, outside the default windows of
- * reads.
- */
+/** So long before the start the sample visits end: outside the default windows of reads. */
 const silenceMs = dayMs + 2 * 3_600_000
 
 const demoTemplates = [

@@ -96,9 +96,7 @@ async function takeTurn(address: string): Promise<void> {
 /** Kept out of the API documentation. */
 const hidden = { schema: { hide: true } }
 
-/**
- * Returns the HTML of each page, by name, with its placeholders filled: the pixel's id and the shared parts.
- */
+/** The HTML of each page, with its placeholders filled: the pixel's id and the shared parts. */
 function readPages(pixelId: string): Map<string, string> {
   const read = (path: string) => readFileSync(join(shop, path), 'utf8')
   const values: Record<string, string> = {

@@ -1,10 +1,7 @@
 import { join } from 'node:path'
 import type { Demo } from './demo.ts'
 
-/**
- * Returns the text that `npm start` prints when the service is ready; `audienceId` is an audience of the
- * demo, if it has visitors.
- */
+/** The text of `npm start` when the service is ready; `audienceId` is an audience of the demo. */
 export function welcome(demo: Demo, dataDir: string, audienceId: string | null): string {
   const {
     dashboard_url,

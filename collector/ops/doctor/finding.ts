@@ -13,10 +13,7 @@ export const finding = (text: string, trouble: string | null = null): Finding =>
 /** A server that has not answered all questions within this time does not work. */
 const checkMsMax = 15_000
 
-/**
- * Returns the findings about a server that may not respond, or that never ends its answer. `setting` has the server's
- * address.
- */
+/** The findings about a server that may not respond; `setting` has its address. */
 export async function askAll(
   name: string,
   setting: string,
@@ -91,10 +88,7 @@ const remedies: readonly { signs: RegExp; remedy: string }[] = [
 /** A larger difference between clocks corrupts the order of events and the windows of reads. */
 const clockMsMax = 1_000
 
-/**
- * Compares a store's clock with ours; `sentAt` and `receivedAt` are the times of the request and its
- * response.
- */
+/** Compares a store's clock with ours, by the times of the request and its response. */
 export function clockFinding(
   name: string,
   theirs: number,

@@ -15,10 +15,7 @@ export interface Queue {
   schedule?: string
   /** The longest run, after which the run fails; at least 1, default 300. */
   timeoutSeconds?: number
-  /**
-   * How often a failed run is retried, with back-off up to a minute; default 5. Retries because a store is
-   * unavailable do not count.
-   */
+  /** With back-off up to a minute; default 5. Retries without a store do not count. */
   retryLimit?: number
   /** How many jobs of this queue one primary runs at a time; default 1. */
   concurrency?: number
@@ -39,10 +36,7 @@ export interface Job {
   send: SendJob
 }
 
-/**
- * Requests another run. With 0 seconds, the next job is stored before this one ends; a crash loses a later
- * one.
- */
+/** With 0 seconds, the next job is stored before this one ends; a crash loses a later one. */
 export interface Again {
   againInSeconds: number
 }

@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/**
- * Returns the password of a local store, which is created once next to its data and readable only by its
- * owner.
- */
+/** The password of a local store, created once next to its data, readable only by its owner. */
 export function storePassword(file: string): string {
   if (existsSync(file)) return readFileSync(file, 'utf8')
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

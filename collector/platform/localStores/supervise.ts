@@ -19,10 +19,7 @@ export interface LocalStore {
 
 export interface LocalStoreOptions {
   name: string
-  /**
-   * The launcher's bundle below dist/collector; the launcher reads `settings` and the port from its standard
-   * input.
-   */
+  /** The launcher's bundle, which reads `settings` and the port from its standard input. */
   launcher: string
   settings: Record<string, unknown>
   /** Resolves when the server answers queries; otherwise rejects or throws. */

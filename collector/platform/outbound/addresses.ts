@@ -49,10 +49,7 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast)
 }
 
-/**
- * Throws OutboundError unless all these addresses of one host are allowed; one internal address is enough for
- * a refusal.
- */
+/** One internal address of a host is enough for a refusal: throws OutboundError. */
 export function requireReachable(
   allowed: AllowedAddresses,
   host: string,

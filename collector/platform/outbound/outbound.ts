@@ -14,10 +14,7 @@ export interface OutboundRequest {
   timeoutMs?: number
   /** Default 1 MiB. */
   responseBytesMax?: number
-  /**
-   * Whether to return the first bytes of a body that is too long, too slow or interrupted; `isWhole` is then
-   * false.
-   */
+  /** Whether to return the beginning of a body that is interrupted, as not `isWhole`. */
   takesPart?: boolean
   signal?: AbortSignal
 }

@@ -12,10 +12,7 @@ const unsent: ReadonlySet<OutboundErrorCode> = new Set([
   ...(['address_refused', 'not_resolved', 'connection_failed', 'tls_failed'] as const),
 ])
 
-/**
- * A request to a customer's address got no complete response. `message` is for that customer, and contains no
- * internal data.
- */
+/** No complete response from a customer's address. `message` is for that customer. */
 export class OutboundError extends Error {
   readonly code: OutboundErrorCode
 

@@ -21,10 +21,7 @@ export interface OutboxEvent {
   /** Absent: the event concerns the organization, and webhooks of single projects do not receive it. */
   projectId?: string
   type: OutboxEventType
-  /**
-   * The `data` that receivers get: ids, names and counts; no secrets. Only `visit.matched` has personal data, and
-   * erasures delete it.
-   */
+  /** Ids, names and counts. Only `visit.matched` has personal data, which erasures delete. */
   data: Readonly<Record<string, unknown>>
 }
 

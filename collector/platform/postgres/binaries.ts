@@ -48,10 +48,7 @@ async function installedBinaries(): Promise<PostgresBinaries> {
 const canRun = (program: string, user: RunAs): boolean =>
   spawnSync(program, ['--version'], { ...user, cwd: '/', stdio: 'ignore' }).status === 0
 
-/**
- * Copies to a temporary directory, then renames the complete copy. Two processes may do it at once, and a
- * killed process leaves no partial copy.
- */
+/** Renames a complete copy, so that a killed process leaves no partial one. */
 function copyReadable(from: string, to: string): void {
   const draft = `${to}.${process.pid}`
   try {

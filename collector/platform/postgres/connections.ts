@@ -1,10 +1,7 @@
 import { StartError } from '../startError.ts'
 import { type Postgres, poolConnectionsMax } from './pool.ts'
 
-/**
- * The share of PostgreSQL's limit that the service uses. The rest is for commands of other machines, backups
- * and administrators.
- */
+/** The rest is for commands of other machines, backups and administrators. */
 const ourShare = 0.8
 /** The primary's pool, the connection that listens for jobs, and the connection that holds the ship lease. */
 const primaryConnections = poolConnectionsMax + 2

@@ -21,14 +21,9 @@ export interface ListenOptions {
    * must not overlap with `changed` runs in a `step`; changes are applied between steps.
    */
   load(step: Step): Promise<void>
-  /**
-   * Applies at most 250 announcements, in order, never during a step of `load`. If it rejects, everything is
-   * read again.
-   */
+  /** Applies announcements in order, never during a step of `load`. If it rejects, all is read. */
   changed(payloads: readonly string[]): Promise<void> | void
-  /**
-   * If PostgreSQL is unavailable at the start, restores the copy of an earlier run; false if there is none.
-   */
+  /** Restores the copy of an earlier run, without PostgreSQL at the start; false if there is none. */
   restore?(): boolean
   /** Interval between heartbeats, in milliseconds; default 15 seconds. */
   everyMs?: number

@@ -61,10 +61,7 @@ server.once('exit', (code) => process.exit(code ?? 1))
 // SIGINT is PostgreSQL's fast shutdown: open transactions roll back, and committed data stays.
 onParentGone(() => server.kill('SIGINT'))
 
-/**
- * Creates the cluster in a temporary directory and renames it when it is complete, so a killed process leaves
- * no partial cluster.
- */
+/** Renames a complete cluster, so that a killed process leaves no partial one. */
 function initialise(): void {
   const draft = join(directory, 'draft')
   const passwordFile = join(directory, 'initdb-password')
@@ -92,17 +89,12 @@ function initialise(): void {
   renameSync(draft, data)
 }
 
-/**
- * Makes the user that runs PostgreSQL the owner of all files. Root owns files that an operator restored or
- * edited as root.
- */
+/** Root owns files that an operator restored or edited as root. */
 function giveToUser(path: string): void {
   if (user) execFileSync('chown', ['-Rh', `${user.uid}:${user.gid}`, path])
 }
 
-/**
- * Stops a server that survived its launcher and still holds the data directory, and waits until it has ended.
- */
+/** Stops a server that survived its launcher and still holds the data directory. */
 function stopLeftover(): void {
   const pidFile = join(data, 'postmaster.pid')
   if (!existsSync(pidFile)) return

@@ -8,10 +8,7 @@ export type Postgres = pg.Pool
 /** With more connections, PostgreSQL's processes only compete for its cores. */
 export const poolConnectionsMax = 10
 
-/**
- * A statement that only reads, unless it calls a function that writes; no route uses such a function in a
- * SELECT.
- */
+/** No route uses a function that writes in a SELECT. */
 const onlyReads = /^\s*SELECT\b/i
 
 /** Opens a pool on `url`. It opens connections on demand, at most `max`, and replaces broken ones. */

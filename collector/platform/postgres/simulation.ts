@@ -55,9 +55,7 @@ class Simulation {
 
 const simulations = new AsyncLocalStorage<Simulation>()
 
-/**
- * Returns the current simulation, or null. Work that outlives its request, such as a timer, is outside of it.
- */
+/** The current simulation, or null. Work that outlives its request is outside of it. */
 export function currentSimulation(): Simulation | null {
   const simulation = simulations.getStore()
   return simulation === undefined || simulation.hasEnded ? null : simulation

@@ -33,9 +33,7 @@ export interface StoreSettings {
   databaseUrl: string | null
 }
 
-/**
- * Returns the configured servers, or starts local ones in the data directory, which end with this process.
- */
+/** The configured servers, or local ones in the data directory, which end with this process. */
 export async function openServers(config: StoreSettings, log: WarnLog): Promise<Servers> {
   const onRestart = (reason: string) => log.warn({ reason }, 'restarting a local store')
   const [localClickHouse, localPostgres] = await Promise.all([

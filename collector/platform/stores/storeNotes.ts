@@ -2,10 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ClickHouseAddress } from '../clickhouse/cluster.ts'
 
-/**
- * The addresses of a running service's stores, in `stores.json` of its data directory, for commands on the
- * same machine.
- */
+/** `stores.json` of a running service, for commands on the same machine. */
 export interface StoreNotes {
   clickhouse_url: ClickHouseAddress
   clickhouse_database: string
