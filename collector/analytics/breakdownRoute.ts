@@ -114,7 +114,6 @@ const describe = {
   },
 }
 
-/** GET /api/v1/analytics/breakdown. Never billed. */
 export const breakdownRoute =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

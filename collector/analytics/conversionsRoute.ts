@@ -95,7 +95,6 @@ const describe = {
   },
 }
 
-/** GET /api/v1/analytics/conversions. Never billed. */
 export const conversionsRoute =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -91,7 +91,6 @@ const describe = {
   },
 }
 
-/** GET /api/v1/analytics/journeys. Never billed. */
 export const journeysRoute =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -66,7 +66,6 @@ const describe = {
   },
 }
 
-/** GET /api/v1/analytics/live. Never billed. */
 export const liveRoute =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -81,7 +81,6 @@ const describe = {
 
 export type Figures = Static<typeof Overview>
 
-/** GET /api/v1/analytics/overview. Never billed. */
 export const overviewRoute =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

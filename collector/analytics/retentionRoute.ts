@@ -62,7 +62,6 @@ const describe = {
   },
 }
 
-/** GET /api/v1/analytics/retention. Never billed. */
 export const retentionRoute =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

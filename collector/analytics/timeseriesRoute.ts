@@ -106,7 +106,6 @@ const describe = {
   },
 }
 
-/** GET /api/v1/analytics/timeseries. Never billed. */
 export const timeseriesRoute =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

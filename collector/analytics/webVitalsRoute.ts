@@ -87,7 +87,6 @@ const describe = {
   },
 }
 
-/** GET /api/v1/analytics/web-vitals. Never billed. */
 export const webVitalsRoute =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

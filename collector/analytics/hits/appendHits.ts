@@ -1,7 +1,15 @@
 /**
  * The statement that appends rows to `hits`, by the rule of sessions (events/query/sessionSplit.ts). It reads new events
  * and, for each of their visitors, the newest hit before or among them. Only keys and numbers pass the windows; texts are
- * joined afterwards. Snowplow's dbt packages compute sessions in the same incremental way.
+ * joined afterwards. Snowplow's dbt packages compute sessions in the same incremental way. The steps of its WITH:
+ *
+ * - last_hits: the newest hit of each visitor, which the first new event may continue.
+ * - placed: the new events, with the time at which each takes part: a late one right after that hit.
+ * - rested: their number within the visitor, and whether 30 minutes passed before.
+ * - days, parts, numbered_parts: where a visit without a rest ends after a complete UTC day.
+ * - origins: the campaign and referrer of each event, and whether they start a session.
+ * - sessions, numbered: the number of the session, and of the event and the page in it. Session 0 is that of the last hit.
+ * - first_events (firstEvents.ts): the source and other fields of each new session.
  */
 
 import { firstEventFields } from '../../events/query/sessionFields.ts'

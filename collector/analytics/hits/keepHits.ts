@@ -65,9 +65,22 @@ export const hitsQueues = (deps: HitsDeps): Queue[] => [
   },
 ]
 
+/** A run of the job, with the progress that it has written. */
+interface Run extends HitsDeps {
+  readonly lease: Pick<Lease, 'inTransaction'>
+  readonly signal: AbortSignal
+  readonly nowMs: number
+  readonly transitHosts: readonly string[]
+  progress: HitsProgress
+}
+
 /**
- * Appends the hits of all events that have arrived. From time to time it repairs sessions with late or old events, and
- * compares hits with events. It may be stopped at any point: the next run goes on.
+ * One run. It may be stopped at any point: the next one continues. Its steps:
+ *
+ * 1. `resume` deletes what an interrupted run has appended, and starts from the beginning after a loss of all hits.
+ * 2. `appendArrived` appends the hits of fresh events that arrived until `untilMs`, in batches.
+ * 3. `repairAndCompare`, if it is due, puts late and old events into their sessions. If that leaves some, or an hour has
+ *    passed, it compares hits with events, and builds the days again that differ.
  */
 export async function keepHits(
   { clickhouse, postgres }: HitsDeps,
@@ -76,49 +89,66 @@ export async function keepHits(
   { nowMs = Date.now(), repairs = repairEveryMs } = {},
 ): Promise<void> {
   const transitHosts = await readTransitHosts(postgres)
-  let progress = await readHitsProgress(postgres)
-  const note = async (changed: Partial<HitsProgress>) => {
-    progress = { ...progress, ...changed }
-    await lease.inTransaction((client) => writeHitsProgress(client, changed))
-  }
-  if (progress.appending_ms !== null) {
-    await deleteUnfinished(clickhouse, progress.appended_ms)
-    // Its insert may still arrive.
-    await note({ appending_ms: null, compared_ms: 0 })
-  }
-  if (progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
-    await note({ appended_ms: 0, repaired_ms: 0 })
+  const progress = await readHitsProgress(postgres)
+  const run: Run = { clickhouse, postgres, lease, signal, nowMs, transitHosts, progress }
+  await resume(run)
   // Everything from before complete_until is in ClickHouse. More of that millisecond may follow.
   // A collector that is lost holds it back. Its events are found by a comparison when they arrive.
   const completeMs = ((await readCompleteUntil(postgres)) ?? 0) - 1
-  const untilMs = Math.max(progress.appended_ms, completeMs, nowMs - waitMs)
-  // While complete_until stands still, so does untilMs. A comparison that was asked for or cut off does not wait for it.
-  const repairsDue =
-    progress.compared_ms <= 0
-      ? nowMs - progress.repaired_ms >= Math.min(repairs, repairSoonMs)
-      : untilMs - progress.repaired_ms >= repairs
-  for (;;) {
-    const batch = await findBatch(clickhouse, progress.appended_ms, untilMs)
-    if (batch.events > 0) {
-      await note({ appending_ms: batch.untilMs })
-      await clickhouse.command(appendQuery(progress.appended_ms, batch.untilMs, transitHosts))
-      await note({ appended_ms: batch.untilMs, appending_ms: null })
-    }
-    if (signal.aborted || batch.events < eventsMax) break
-  }
+  const untilMs = Math.max(run.progress.appended_ms, completeMs, nowMs - waitMs)
+  const isDue = areRepairsDue(run, untilMs, repairs)
+  await appendArrived(run, untilMs)
   figuresCompleteUntil.set(untilMs / 1000)
-  if (signal.aborted || !repairsDue) return
-  // A repair that is cut off may have deleted hits.
-  await note({ appended_ms: untilMs })
-  const compared_ms = await lease.inTransaction(beginComparing)
-  const arrived = { appendedMs: untilMs, transitHosts }
-  const left = await repairHits(clickhouse, progress.repaired_ms, arrived, signal)
-  if (signal.aborted) return
-  if (left !== 'late events') await note({ repaired_ms: untilMs })
   const everyMs = completeMs < untilMs ? waitMs : compareEveryMs
-  const isDue = left !== null || nowMs - compared_ms >= everyMs
-  if (!isDue) {
-    await lease.inTransaction((client) => noteCompared(client, compared_ms))
+  if (isDue && !signal.aborted) await repairAndCompare(run, untilMs, everyMs)
+}
+
+async function note(run: Run, changed: Partial<HitsProgress>): Promise<void> {
+  run.progress = { ...run.progress, ...changed }
+  await run.lease.inTransaction((client) => writeHitsProgress(client, changed))
+}
+
+async function resume(run: Run): Promise<void> {
+  const { clickhouse } = run
+  if (run.progress.appending_ms !== null) {
+    await deleteUnfinished(clickhouse, run.progress.appended_ms)
+    // Its insert may still arrive.
+    await note(run, { appending_ms: null, compared_ms: 0 })
+  }
+  if (run.progress.appended_ms > 0 && (await hasLostHits(clickhouse)))
+    await note(run, { appended_ms: 0, repaired_ms: 0 })
+}
+
+/** While complete_until stands still, so does untilMs. A comparison that was requested or cut off does not wait for it. */
+const areRepairsDue = ({ nowMs, progress }: Run, untilMs: number, everyMs: number): boolean =>
+  progress.compared_ms <= 0
+    ? nowMs - progress.repaired_ms >= Math.min(everyMs, repairSoonMs)
+    : untilMs - progress.repaired_ms >= everyMs
+
+async function appendArrived(run: Run, untilMs: number): Promise<void> {
+  for (;;) {
+    const fromMs = run.progress.appended_ms
+    const batch = await findBatch(run.clickhouse, fromMs, untilMs)
+    if (batch.events > 0) {
+      await note(run, { appending_ms: batch.untilMs })
+      await run.clickhouse.command(appendQuery(fromMs, batch.untilMs, run.transitHosts))
+      await note(run, { appended_ms: batch.untilMs, appending_ms: null })
+    }
+    if (run.signal.aborted || batch.events < eventsMax) return
+  }
+}
+
+async function repairAndCompare(run: Run, untilMs: number, compareMs: number): Promise<void> {
+  const { clickhouse, lease, signal, nowMs, transitHosts } = run
+  const arrived = { appendedMs: untilMs, transitHosts }
+  // A repair that is cut off may have deleted hits.
+  await note(run, { appended_ms: untilMs })
+  const comparedMs = await lease.inTransaction(beginComparing)
+  const left = await repairHits(clickhouse, run.progress.repaired_ms, arrived, signal)
+  if (signal.aborted) return
+  if (left !== 'late events') await note(run, { repaired_ms: untilMs })
+  if (left === null && nowMs - comparedMs < compareMs) {
+    await lease.inTransaction((client) => noteCompared(client, comparedMs))
     return
   }
   const stops = AbortSignal.any([signal, AbortSignal.timeout(comparingMs)])

@@ -2,7 +2,13 @@
  * Charges responses: it writes each to the ledger, or returns a `refusal` with the reason (see
  * consider_usage). With kind "uncarried", the caller must first look up the people that other builds of the
  * audience were charged for. The account's row lock serializes charges of an organization, so no budget is
- * overspent. A request_id is charged once, even if it is passed repeatedly.
+ * overspent. A request_id is charged once, even if it is passed repeatedly. The steps of each charge:
+ *
+ * 1. A request_id that is in the ledger returns its records.
+ * 2. Count the records to charge: of a build, the keys that were not charged today. Of a request with Idempotency-Key,
+ *    the hashes that no charge of the last 24 hours has. Otherwise all.
+ * 3. consider_usage refuses them, or write_to_ledger writes them.
+ * 4. Remember the keys (note_build_read) or the hashes (idempotent_charges), for the next charge.
  */
 CREATE OR REPLACE FUNCTION charge_responses(charges jsonb)
 RETURNS TABLE (charged_request_id uuid, charged_records bigint, refusal jsonb)
