@@ -1,5 +1,5 @@
-import { projectFor } from '../api/access/policy.ts'
 import type { Principal } from '../api/access/principal.ts'
+import { objectProject } from '../api/access/projectObjects.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { type Filter, pathIntoEventData } from '../events/query/filter/filter.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
@@ -61,7 +61,7 @@ export async function readGoal(
   asked: string | undefined,
   name: string,
 ): Promise<Goal> {
-  const { projectId } = await projectFor(postgres, principal, 'events', asked, 'read')
+  const projectId = await objectProject(postgres, principal, asked, 'read')
   const { goals } = await readGoals(postgres, projectId)
   const found = goals.find((goal) => goal.name === name)
   if (found) return found

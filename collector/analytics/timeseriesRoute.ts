@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import { projectFor } from '../api/access/policy.ts'
 import type { Principal } from '../api/access/principal.ts'
+import { objectProject } from '../api/access/projectObjects.ts'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Choice, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
@@ -156,7 +156,7 @@ async function readGoalConditions(
 ): Promise<GoalConditions[]> {
   if (project === undefined) throw invalidParameter('include', 'conversions require project_id')
   if (name !== undefined) return [conditionsOf(await readGoal(postgres, principal, project, name))]
-  const { projectId } = await projectFor(postgres, principal, 'events', project, 'read')
+  const projectId = await objectProject(postgres, principal, project, 'read')
   const { goals } = await readGoals(postgres, projectId)
   return goals.map(conditionsOf)
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/policy.ts'
+import { administeredProject } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { conflict, invalidParameter, notFound } from '../../api/http/errors.ts'
@@ -27,7 +27,7 @@ export async function addProjectMember(
   if ((member_id === undefined) === (email === undefined)) {
     throw invalidParameter('member_id', 'requires member_id or email')
   }
-  const { projectId } = await projectFor(postgres, principal, 'administration', project_id, 'write')
+  const projectId = await administeredProject(postgres, principal, project_id, 'write')
   return inTransaction(postgres, async (client) => {
     const memberRows = await client.query<{ member_id: string }>(
       `SELECT member_id FROM members
@@ -64,7 +64,7 @@ export async function changeProjectMember(
   principal: Principal,
   { project_id, member_id, role, api_keys }: Static<typeof ProjectMemberChange>,
 ): Promise<ProjectMember> {
-  const { projectId } = await projectFor(postgres, principal, 'administration', project_id, 'write')
+  const projectId = await administeredProject(postgres, principal, project_id, 'write')
   return inTransaction(postgres, async (client) => {
     const before = await readProjectMember(
       client,
@@ -96,7 +96,7 @@ export async function removeProjectMember(
   principal: Principal,
   { project_id, member_id, api_keys }: Static<typeof ProjectMemberRemoval>,
 ): Promise<void> {
-  const { projectId } = await projectFor(postgres, principal, 'administration', project_id, 'write')
+  const projectId = await administeredProject(postgres, principal, project_id, 'write')
   await inTransaction(postgres, async (client) => {
     const member = await readProjectMember(
       client,

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { projectFor } from '../../api/access/policy.ts'
+import { administeredProject } from '../../api/access/policy.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { access, Deleted } from '../accountSchemas.ts'
@@ -64,13 +64,7 @@ export const projectMemberRoutes =
         },
       },
       async ({ principal, query }) => {
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'administration',
-          query.project_id,
-          'read',
-        )
+        const projectId = await administeredProject(postgres, principal, query.project_id, 'read')
         const { rows, next } = await readPage<ProjectMember>(deps, query, {
           list: 'project_members',
           owner: projectId,
@@ -97,13 +91,7 @@ export const projectMemberRoutes =
         },
       },
       async ({ principal, params, query }) => {
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'administration',
-          query.project_id,
-          'read',
-        )
+        const projectId = await administeredProject(postgres, principal, query.project_id, 'read')
         return { project_member: await readProjectMember(postgres, projectId, params.member_id) }
       },
     )

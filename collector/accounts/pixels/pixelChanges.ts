@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/policy.ts'
+import { administeredProject } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { Id, Name, SeenVersion, strictObject } from '../../api/http/commonSchemas.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
@@ -31,13 +31,7 @@ export async function createPixel(
 ): Promise<Pixel> {
   const { name, active = true, allowed_origins = [], settings = {} } = body
   requireParts(body)
-  const { projectId } = await projectFor(
-    postgres,
-    principal,
-    'administration',
-    body.project_id,
-    'write',
-  )
+  const projectId = await administeredProject(postgres, principal, body.project_id, 'write')
   const id = randomUUID()
   return inTransaction(postgres, async (client) => {
     await client.query(

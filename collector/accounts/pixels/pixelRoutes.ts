@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { projectFor } from '../../api/access/policy.ts'
+import { administeredProject } from '../../api/access/policy.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
@@ -60,13 +60,7 @@ export const pixelRoutes =
         },
       },
       async ({ principal, query }) => {
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'administration',
-          query.project_id,
-          'read',
-        )
+        const projectId = await administeredProject(postgres, principal, query.project_id, 'read')
         const { rows, next } = await readPage<StoredPixel>(deps, query, {
           list: 'pixels',
           owner: projectId,

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { ignoredTrafficSchema, ignoreSettings } from '../../../schemas/ignored.ts'
 import { audit } from '../../api/access/audit.ts'
 import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
-import { projectFor } from '../../api/access/policy.ts'
+import { administeredProject } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { Id, Name, SeenVersion, strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
@@ -64,13 +64,7 @@ export async function changeProject(
   requireIgnoredTraffic(change)
   const transitHosts = transitHostsOf(change.transit_hosts)
   requireTimeZone(change.time_zone)
-  const { projectId: id } = await projectFor(
-    postgres,
-    principal,
-    'administration',
-    change.project_id,
-    'write',
-  )
+  const id = await administeredProject(postgres, principal, change.project_id, 'write')
   return inTransaction(postgres, async (client) => {
     const before = await readProject(client, id, 'FOR NO KEY UPDATE')
     requireVersion('project', before, change.version)
@@ -121,13 +115,7 @@ export async function deleteProject(
   principal: Principal,
   { project_id, events = 'keep' }: Static<typeof ProjectDeletion>,
 ): Promise<'delete' | 'keep'> {
-  const { projectId: id } = await projectFor(
-    postgres,
-    principal,
-    'administration',
-    project_id,
-    'read',
-  )
+  const id = await administeredProject(postgres, principal, project_id, 'read')
   requireOrganizationAdmin(principal)
   const { organizationId } = principal
   await inTransaction(postgres, async (client) => {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { projectFor } from '../../api/access/policy.ts'
+import { administeredProject } from '../../api/access/policy.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
@@ -84,13 +84,7 @@ export const projectRoutes =
         },
       },
       async ({ principal, params }) => {
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'administration',
-          params.project_id,
-          'read',
-        )
+        const projectId = await administeredProject(postgres, principal, params.project_id, 'read')
         return { project: await readProject(postgres, projectId) }
       },
     )

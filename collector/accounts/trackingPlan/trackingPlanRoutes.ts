@@ -8,8 +8,8 @@ import {
   trackingPlanMembers,
 } from '../../../schemas/trackingPlan.ts'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
+import { objectProject } from '../../api/access/projectObjects.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import {
   Id,
@@ -117,7 +117,7 @@ async function readableProject(
   principal: Principal,
   asked: string | undefined,
 ): Promise<string> {
-  const { projectId } = await projectFor(postgres, principal, 'events', asked, 'read')
+  const projectId = await objectProject(postgres, principal, asked, 'read')
   return projectId
 }
 
@@ -139,7 +139,7 @@ async function savePlan(
 ): Promise<TrackingPlan> {
   const fault = findPlanFault(plan)
   if (fault) throw invalidParameter(fault.path.slice(1).replaceAll('/', '.'), fault.message)
-  const { projectId } = await projectFor(postgres, principal, 'events', project_id, 'write')
+  const projectId = await objectProject(postgres, principal, project_id, 'write')
   return inTransaction(postgres, async (client) => {
     await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
     const before = await readPlan(client, projectId)

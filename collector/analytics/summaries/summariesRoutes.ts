@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { projectFor } from '../../api/access/policy.ts'
+import { administeredProject } from '../../api/access/policy.ts'
 import { callerId } from '../../api/access/principal.ts'
 import { Choice, Id, Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { ApiError } from '../../api/http/errors.ts'
@@ -50,13 +50,7 @@ export const summariesRoutes =
         },
       },
       async ({ principal, query }) => {
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'administration',
-          query.project_id,
-          'read',
-        )
+        const projectId = await administeredProject(postgres, principal, query.project_id, 'read')
         return {
           frequency: await readFrequency(postgres, projectId, callerId(principal)),
           by_mail: sendsMail,
@@ -80,13 +74,7 @@ export const summariesRoutes =
         },
       },
       async ({ principal, body: { project_id, frequency } }) => {
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'administration',
-          project_id,
-          'read',
-        )
+        const projectId = await administeredProject(postgres, principal, project_id, 'read')
         if (frequency !== null && !sendsMail)
           throw new ApiError(
             503,

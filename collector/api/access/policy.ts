@@ -101,6 +101,15 @@ export async function projectFor(
   return { projectId, role }
 }
 
+/** Returns the id of the project whose administration a request is about. Throws as projectFor does. */
+export const administeredProject = async (
+  postgres: Postgres,
+  principal: Principal,
+  requestedId: string | undefined,
+  action: Action,
+): Promise<string> =>
+  (await projectFor(postgres, principal, 'administration', requestedId, action)).projectId
+
 /**
  * Returns the project of an object, as projectFor does. Throws `missing` instead of 404 "project not found", so that the
  * object of an inaccessible project is reported as missing.

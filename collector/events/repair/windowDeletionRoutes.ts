@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
-import { projectFor } from '../../api/access/policy.ts'
+import { objectProject } from '../../api/access/projectObjects.ts'
 import { Choice, Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { conflict, invalidParameter } from '../../api/http/errors.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
@@ -90,13 +90,7 @@ export const windowDeletionRoutes =
       },
       async ({ principal, query }) => {
         requireOrganizationAdmin(principal)
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'events',
-          query.project_id,
-          'read',
-        )
+        const projectId = await objectProject(postgres, principal, query.project_id, 'read')
         return {
           event_deletions: await readDeletions(
             postgres,
@@ -123,13 +117,7 @@ export const windowDeletionRoutes =
       },
       async ({ principal, body }, reply) => {
         requireOrganizationAdmin(principal)
-        const { projectId } = await projectFor(
-          postgres,
-          principal,
-          'events',
-          body.project_id,
-          'write',
-        )
+        const projectId = await objectProject(postgres, principal, body.project_id, 'write')
         const nowMs = now()
         const { organizationId } = principal
         const deleted = readDeletion(body, { organizationId, projectId }, nowMs)

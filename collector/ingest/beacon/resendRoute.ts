@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
-import { projectFor } from '../../api/access/policy.ts'
+import { objectProject } from '../../api/access/projectObjects.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -70,7 +70,7 @@ export const resendRoute =
       async ({ principal, body, headers, ip, protocol, log }) => {
         requireOrganizationAdmin(principal)
         const { project_id, pixel_id, cookie_id, client_ip, user_agent, events } = body
-        const { projectId } = await projectFor(postgres, principal, 'events', project_id, 'write')
+        const projectId = await objectProject(postgres, principal, project_id, 'write')
         const pixelId = pixel_id.toLowerCase()
         const { rowCount } = await postgres.query(
           'SELECT FROM pixels WHERE pixel_id = $1 AND project_id = $2',
