@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../api/access/audit.ts'
+import { lockProject } from '../api/access/locks.ts'
 import { projectFor } from '../api/access/policy.ts'
 import type { Principal } from '../api/access/principal.ts'
 import {
@@ -122,9 +123,7 @@ export const goalsRoutes =
           throw invalidParameter(`goals[${repeated}].name`, 'is the name of another goal')
         const projectId = await projectOf(principal, body.project_id, 'write')
         return inTransaction(postgres, async (client) => {
-          await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [
-            projectId,
-          ])
+          await lockProject(client, projectId)
           const before = await readGoals(client, projectId)
           requireVersion('analytics_goals', publicGoals(before), body.version)
           const goals = await replaceGoals(client, projectId, body.goals)

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../api/access/audit.ts'
+import { lockProject } from '../api/access/locks.ts'
 import { audienceProjectOf, audienceScopeOf, projectFor } from '../api/access/policy.ts'
 import { access, writeAccess } from '../api/access/recordAccess.ts'
 import { changesOf, requireVersion } from '../api/http/optimisticLock.ts'
@@ -14,13 +15,7 @@ import {
   ProjectQuery,
   tags,
 } from './audienceSchemas.ts'
-import {
-  changeAudience,
-  deleteAudience,
-  listAudiences,
-  lockAudiencesOf,
-  readAudience,
-} from './audiences.ts'
+import { changeAudience, deleteAudience, listAudiences, readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { requireTopicsOf } from './definition/leafTopics.ts'
 import { readNumbersOf } from './shownNumbers.ts'
@@ -107,7 +102,7 @@ export const audienceRoutes =
         if (body.definition !== undefined)
           await requireTopicsOf(openQueryExecutor, body.definition, principal, reply)
         return inTransaction(postgres, async (client) => {
-          await lockAudiencesOf(client, project_id)
+          await lockProject(client, project_id)
           const before = await readAudience(client, scope, id, true)
           requireVersion('audience', withNumbers(before), body.version)
           await changeAudience(client, before, body)
@@ -140,7 +135,7 @@ export const audienceRoutes =
         const { id, project_id, name } = await readAudience(postgres, scope, params.audience_id)
         await projectFor(postgres, principal, 'audiences', project_id, 'write')
         await inTransaction(postgres, async (client) => {
-          await lockAudiencesOf(client, project_id)
+          await lockProject(client, project_id)
           await readAudience(client, scope, id, true)
           await deleteAudience(client, id)
           await audit(client, principal, 'audience.delete', { kind: 'audience', id }, { name })

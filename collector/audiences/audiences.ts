@@ -173,11 +173,6 @@ export async function deleteAudience(client: Queryable, audienceId: string): Pro
   await client.query('DELETE FROM audiences WHERE audience_id = $1', [audienceId])
 }
 
-/** Locks the references between audiences of a project until the transaction ends. */
-export async function lockAudiencesOf(client: Queryable, projectId: string): Promise<void> {
-  await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
-}
-
 interface Row extends Omit<StoredAudience, 'meter'> {
   is_predictive: boolean
 }

@@ -1,11 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { audit } from '../api/access/audit.ts'
+import { lockProject } from '../api/access/locks.ts'
 import { audienceProjectOf, audienceScopeOf, projectFor } from '../api/access/policy.ts'
 import { writeAccess } from '../api/access/recordAccess.ts'
 import { sampleIdentity } from '../api/access/sandboxTenant.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { ById, Clone, NewAudience, One, ProjectQuery, tags } from './audienceSchemas.ts'
-import { createAudience, lockAudiencesOf, readAudience } from './audiences.ts'
+import { createAudience, readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { requireTopicsOf } from './definition/leafTopics.ts'
 import { withNumbers } from './shownNumbers.ts'
@@ -36,7 +37,7 @@ export const newAudienceRoutes =
         const projectId = await audienceProjectOf(postgres, request, 'write')
         await requireTopicsOf(openQueryExecutor, body.definition, principal, reply)
         const audience = await inTransaction(postgres, async (client) => {
-          await lockAudiencesOf(client, projectId)
+          await lockProject(client, projectId)
           const id = await createAudience(client, projectId, body)
           await audit(
             client,
@@ -79,7 +80,7 @@ export const newAudienceRoutes =
         )
         const { projectId } = target ?? (await ownWrite(original.project_id))
         const audience = await inTransaction(postgres, async (client) => {
-          await lockAudiencesOf(client, projectId)
+          await lockProject(client, projectId)
           const name = body.name ?? `${original.name.slice(0, 190)} (copy)`
           const id = await createAudience(client, projectId, { ...original, name })
           await audit(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { lockOrganization } from '../../api/access/organizationLock.ts'
+import { lockOrganization } from '../../api/access/locks.ts'
 import {
   requireCurrentRole,
   requireOrganizationAdmin,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { audit } from '../../api/access/audit.ts'
-import { lockOrganization } from '../../api/access/organizationLock.ts'
+import { lockOrganization } from '../../api/access/locks.ts'
 import type { Role } from '../../api/access/principal.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { lockOrganization } from '../../api/access/organizationLock.ts'
+import { lockOrganization } from '../../api/access/locks.ts'
 import { requireCurrentRole } from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { conflict, invalidParameter, notFound } from '../../api/http/errors.ts'

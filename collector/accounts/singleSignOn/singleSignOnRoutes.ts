@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { lockOrganization } from '../../api/access/organizationLock.ts'
+import { lockOrganization } from '../../api/access/locks.ts'
 import {
   requireCurrentRole,
   requireOrganizationAdmin,

@@ -8,6 +8,7 @@ import {
   trackingPlanMembers,
 } from '../../../schemas/trackingPlan.ts'
 import { audit } from '../../api/access/audit.ts'
+import { lockProject } from '../../api/access/locks.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { objectProject } from '../../api/access/projectObjects.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
@@ -141,7 +142,7 @@ async function savePlan(
   if (fault) throw invalidParameter(fault.path.slice(1).replaceAll('/', '.'), fault.message)
   const projectId = await objectProject(postgres, principal, project_id, 'write')
   return inTransaction(postgres, async (client) => {
-    await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
+    await lockProject(client, projectId)
     const before = await readPlan(client, projectId)
     if (before) requireVersion('tracking_plan', before, version)
     await client.query(

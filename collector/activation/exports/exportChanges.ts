@@ -1,10 +1,11 @@
 import type { Static } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
+import { lockProject } from '../../api/access/locks.ts'
 import { projectFor, type RecordScope } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { ApiError, invalidParameter } from '../../api/http/errors.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
-import { lockAudiencesOf, readAudience } from '../../audiences/audiences.ts'
+import { readAudience } from '../../audiences/audiences.ts'
 import { entityOf } from '../../audiences/listAudience.ts'
 import { readList } from '../../audiences/lists/lists.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
@@ -32,7 +33,7 @@ export async function addExport(
   requirePossible(settings)
   await requireFields(deps, settings)
   return inTransaction(postgres, async (client) => {
-    await lockAudiencesOf(client, projectId)
+    await lockProject(client, projectId)
     await lockParts(client, parts)
     requirePossible(await readExportRequest(client, organizationId, projectId, parts))
     const id = await createExport(client, { ...body, project_id: projectId })

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { readChatUrl, requireReaders, sealChatUrl } from '../../analytics/alerts/alertChannels.ts'
 import { audit } from '../../api/access/audit.ts'
+import { lockProject } from '../../api/access/locks.ts'
 import {
   changeObject,
   type ObjectKind,
@@ -92,9 +93,7 @@ export const visitAlertRoutes =
         const chatUrl = await readChatUrl(outbound, body.chat_url)
         const id = randomUUID()
         const alert = await inTransaction(postgres, async (client) => {
-          await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [
-            projectId,
-          ])
+          await lockProject(client, projectId)
           if ((await listVisitAlerts(client, projectId)).length >= visitAlertsMax)
             throw conflict(
               'count_limit_reached',

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
-import { lockOrganization } from '../../api/access/organizationLock.ts'
+import { lockOrganization } from '../../api/access/locks.ts'
 import type { RecordScope } from '../../api/access/policy.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import { conflict, notFound } from '../../api/http/errors.ts'

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
+import { lockProject } from '../../api/access/locks.ts'
 import {
   changeObject,
   type ObjectKind,
@@ -83,9 +84,7 @@ export const alertsRoutes =
         const chatUrl = await readChatUrl(deps.outbound, body.chat_url)
         const alertId = randomUUID()
         const alert = await inTransaction(postgres, async (client) => {
-          await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [
-            projectId,
-          ])
+          await lockProject(client, projectId)
           await requireGood(client, projectId, body)
           if ((await listAlerts(client, projectId)).length >= alertsMax)
             throw conflict('count_limit_reached', `A project has at most ${alertsMax} alerts.`)

@@ -1,4 +1,5 @@
 import { audit } from '../../api/access/audit.ts'
+import { lockProject } from '../../api/access/locks.ts'
 import { callerId, type Principal } from '../../api/access/principal.ts'
 import { conflict } from '../../api/http/errors.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
@@ -105,11 +106,6 @@ export async function deleteSavedItem(
   ])
   if (rowCount === 0) return
   await auditItem(client, principal, kind, 'delete', item, item.content)
-}
-
-/** Locks the project's items until the end of the transaction. */
-async function lockProject(client: Queryable, projectId: string): Promise<void> {
-  await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
 }
 
 const auditItem = (

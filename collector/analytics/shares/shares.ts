@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { audit } from '../../api/access/audit.ts'
 import { sha256 } from '../../api/access/authenticate.ts'
+import { lockProject } from '../../api/access/locks.ts'
 import { requireCurrentRole } from '../../api/access/permissions.ts'
 import { callerId, type Principal } from '../../api/access/principal.ts'
 import { shareSecretPrefix } from '../../api/access/shareLinks.ts'
@@ -81,7 +82,7 @@ export async function createShare(
   { projectId, pixelId, name, expiresAt, segment, hasGoals, passwordHash, embedOrigins }: NewShare,
 ): Promise<{ share: Share; secret: string }> {
   await requireCurrentRole(client, principal)
-  await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
+  await lockProject(client, projectId)
   const { rowCount } = await client.query('SELECT FROM share_links WHERE project_id = $1', [
     projectId,
   ])
