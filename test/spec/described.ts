@@ -1,6 +1,5 @@
 /** Compares answers with the document at /openapi.json. */
-import Ajv2020 from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
+import { openValidator, placeOfAnswer, resolveRefs } from '../harness/openapi.ts'
 import type { Asked } from './record.ts'
 
 export interface Operation {
@@ -43,10 +42,9 @@ function spoiltOnes(answer: Record<string, unknown>, { required = [] }: JsonSche
 }
 
 /** Returns every answer that is not as the document says. */
-export function undescribed(document: OpenApi, answers: readonly Asked[]): object[] {
-  const ajv = new Ajv2020({ strict: false, allErrors: true })
-  addFormats(ajv)
-  ajv.addFormat('int64', true)
+export function undescribed(unresolved: OpenApi, answers: readonly Asked[]): object[] {
+  const errorsOf = openValidator(unresolved)
+  const document = resolveRefs(unresolved)
   /** One of each status of a route is also spoilt. */
   const spoilt = new Set<string>()
   /** An error is the same for all who get it. */
@@ -60,13 +58,14 @@ export function undescribed(document: OpenApi, answers: readonly Asked[]): objec
     if (text === '') return []
     const schema = described.content?.['application/json']?.schema
     if (!schema) return [{ name, who, status, is: 'described without a body' }]
-    if (!ajv.validate(schema, JSON.parse(text)))
-      return [{ name, who, status, text, errors: ajv.errors }]
+    const place = placeOfAnswer(name, status)
+    const errors = errorsOf(place, JSON.parse(text))
+    if (errors) return [{ name, who, status, text, errors }]
     if (spoilt.has(`${name} ${status}`)) return []
     spoilt.add(`${name} ${status}`)
     // A validator that cannot fail proves nothing: each answer, spoilt, is refused.
     return spoiltOnes(JSON.parse(text), schema)
-      .filter((one) => ajv.validate(schema, one))
+      .filter((one) => !errorsOf(place, one))
       .map((one) => ({ name, status, passesSpoilt: one }))
   })
 }

@@ -7,7 +7,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
 import { sampleIdentity } from '../../collector/api/access/sandboxTenant.ts'
 import { errorCodes } from '../../collector/api/http/errorCodes.ts'
-import { resolveRefs } from '../harness/openapi.ts'
 import { type Caller, insidersOf, outsidersOf, strangersOf } from './callers.ts'
 import { type OpenApi, operationOf, undescribed } from './described.ts'
 import { freeAnswers } from './freeAnswers.ts'
@@ -56,7 +55,7 @@ export function testRoom(room: Room, expected: Expected): void {
   beforeAll(async () => {
     tenants = await tenantsOfWorker()
     routes = routesOf(tenants, room)
-    document = resolveRefs((await tenants.app.inject('/openapi.json')).json())
+    document = (await tenants.app.inject('/openapi.json')).json()
     for (const caller of await strangersOf(tenants)) await refuse(caller, wrong.strangers)
     for (const caller of outsidersOf(tenants)) await refuse(caller, wrong.outsiders)
     await unchanged('requests for other projects', async () =>
