@@ -21,6 +21,7 @@ describe('a read that takes more than it may', () => {
   ).join(',')
 
   beforeAll(async () => {
+    // It stores a million events.
     events = await openEvents({
       isAlone: true,
       env: { FOOTFALL_READ_SECONDS_MAX: '1', FOOTFALL_READ_MEMORY_MB_MAX: '64' },
@@ -61,41 +62,39 @@ describe('a read that takes more than it may', () => {
 })
 
 test('an answer that is too large to parse is 400, and a smaller one is not', async () => {
-  const events = await openEvents({ isAlone: true })
-  try {
-    await events.clickhouse.live.command({
-      sql: `INSERT INTO events (organization_id, project_id, pixel_id, event_id, event_type, ts_millis, event_data,
-              cookie_id, client_ip, page_url, device_type, received_at, spool_id)
-            SELECT {organizationId:UUID}, {projectId:UUID}, {pixelId:UUID}, generateUUIDv4(number), 'page_view',
-              {now:Int64} - 1 - number, concat('{"a":{"b":"', toString(number), repeat('x', 60000), '"}}'),
-              generateUUIDv4(number + 1), '203.0.113.7', 'https://shop.example/', 'desktop', now(), generateUUIDv4()
-            FROM numbers(1001)`,
-      params: { organizationId, projectId, pixelId, now },
-    })
-    await rebuildHits(events.clickhouse.live, [projectId])
-    const breakdown = (limit: string) => {
-      const dimensions = 'event_data.a,event_data.a.b'
-      const query = new URLSearchParams({ ...window, project_id: projectId, dimensions, limit })
-      return events.app.inject({ url: `/api/v1/analytics/breakdown?${query}` })
-    }
-    const refused = await breakdown('1000')
-    expect(refused.statusCode).toBe(400)
-    expect(refused.json()).toMatchObject({
-      error: 'query_too_heavy',
-      message: expect.stringContaining('its answer is too large'),
-    })
-    const answered = await breakdown('100')
-    expect(answered.statusCode).toBe(200)
-    const { breakdowns } = answered.json()
-    expect(breakdowns['event_data.a.b'].values).toHaveLength(100)
-    expect(breakdowns['event_data.a.b'].values[0].value.length).toBeGreaterThan(60_000)
-  } finally {
-    await events.close()
+  const events = await openEvents()
+  const project_id = randomUUID()
+  await events.clickhouse.live.command({
+    sql: `INSERT INTO events (organization_id, project_id, pixel_id, event_id, event_type, ts_millis, event_data,
+            cookie_id, client_ip, page_url, device_type, received_at, spool_id)
+          SELECT {organizationId:UUID}, {projectId:UUID}, {pixelId:UUID}, generateUUIDv4(number), 'page_view',
+            {now:Int64} - 1 - number, concat('{"a":{"b":"', toString(number), repeat('x', 60000), '"}}'),
+            generateUUIDv4(number + 1), '203.0.113.7', 'https://shop.example/', 'desktop', now(), generateUUIDv4()
+          FROM numbers(1001)`,
+    params: { organizationId, projectId: project_id, pixelId, now },
+  })
+  await rebuildHits(events.clickhouse.live, [project_id])
+  const breakdown = (limit: string) => {
+    const dimensions = 'event_data.a,event_data.a.b'
+    const query = new URLSearchParams({ ...window, project_id, dimensions, limit })
+    return events.app.inject({ url: `/api/v1/analytics/breakdown?${query}` })
   }
+  const refused = await breakdown('1000')
+  expect(refused.statusCode).toBe(400)
+  expect(refused.json()).toMatchObject({
+    error: 'query_too_heavy',
+    message: expect.stringContaining('its answer is too large'),
+  })
+  const answered = await breakdown('100')
+  expect(answered.statusCode).toBe(200)
+  const { breakdowns } = answered.json()
+  expect(breakdowns['event_data.a.b'].values).toHaveLength(100)
+  expect(breakdowns['event_data.a.b'].values[0].value.length).toBeGreaterThan(60_000)
 })
 
 test('several filters into the payload find what each of them finds alone', async () => {
-  const events = await openEvents({ isAlone: true })
+  const events = await openEvents()
+  const project_id = randomUUID()
   const payloads = [
     {
       url: 'a',
@@ -110,42 +109,38 @@ test('several filters into the payload find what each of them finds alone', asyn
     { o: { p: 'shallow' } },
     {},
   ]
-  try {
-    await events.insert(
-      payloads.map((payload, index) =>
-        eventOf(now, 1000 + index, { event_data: JSON.stringify(payload) }),
-      ),
-    )
-    const filters = [
-      'event_data.url:eq:a',
-      'event_data.url:ne:a',
-      'event_data.n:gte:1.5',
-      'event_data.n:eq:12',
-      'event_data.o.p.q:eq:deep',
-      'event_data.o.p:like:%deep%',
-      'event_data.o.p.q:ne:deep',
-      'event_data.list:eq:[1,2]',
-      'event_data.flag:eq:true',
-      'event_data.nothing:ne:x',
-      'event_data.quoted:eq:a"b\\ü',
-      'event_data.0:ne:1',
-      'event_data.o.0:eq:deep',
-    ]
-    const idsOf = async (filter: string) =>
-      (await events.page({ filter })).rows.map((row) => row.event_id)
-    const alone = new Map<string, unknown[]>()
-    for (const filter of filters) alone.set(filter, await idsOf(filter))
-    for (const [index, first] of filters.entries()) {
-      const second = filters[(index + 1) % filters.length]!
-      const both = alone.get(first)!.filter((id) => alone.get(second)!.includes(id))
-      expect({ first, second, ids: await idsOf(`${first},${second}`) }).toEqual({
-        first,
-        second,
-        ids: both,
-      })
-    }
-  } finally {
-    await events.close()
+  await events.insert(
+    payloads.map((payload, index) =>
+      eventOf(now, 1000 + index, { project_id, event_data: JSON.stringify(payload) }),
+    ),
+  )
+  const filters = [
+    'event_data.url:eq:a',
+    'event_data.url:ne:a',
+    'event_data.n:gte:1.5',
+    'event_data.n:eq:12',
+    'event_data.o.p.q:eq:deep',
+    'event_data.o.p:like:%deep%',
+    'event_data.o.p.q:ne:deep',
+    'event_data.list:eq:[1,2]',
+    'event_data.flag:eq:true',
+    'event_data.nothing:ne:x',
+    'event_data.quoted:eq:a"b\\ü',
+    'event_data.0:ne:1',
+    'event_data.o.0:eq:deep',
+  ]
+  const idsOf = async (filter: string) =>
+    (await events.page({ project_id, filter })).rows.map((row) => row.event_id)
+  const alone = new Map<string, unknown[]>()
+  for (const filter of filters) alone.set(filter, await idsOf(filter))
+  for (const [index, first] of filters.entries()) {
+    const second = filters[(index + 1) % filters.length]!
+    const both = alone.get(first)!.filter((id) => alone.get(second)!.includes(id))
+    expect({ first, second, ids: await idsOf(`${first},${second}`) }).toEqual({
+      first,
+      second,
+      ids: both,
+    })
   }
 })
 
@@ -165,7 +160,6 @@ describe('with a ClickHouse that takes its time', () => {
     await once(server, 'listening')
     const { port } = server.address() as { port: number }
     events = await openEvents({
-      isAlone: true,
       readsFrom: openClickHouse(`http://127.0.0.1:${port}`, 'slow'),
     })
     await storeOrganization(events.postgres, organizationId, 'Shops')
@@ -258,9 +252,8 @@ describe('with a ClickHouse that takes its time', () => {
 describe('conditions that are too long for ClickHouse are 400', () => {
   let events: Events
   beforeAll(async () => {
-    events = await openEvents({ isAlone: true })
+    events = await openEvents()
   })
-  afterAll(() => events.close())
 
   const paths = (count: number, step: number) =>
     Array.from({ length: count }, (_, index) => `event_data.k${index}.s${step}.x:ne:y`).join(',')

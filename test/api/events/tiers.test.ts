@@ -133,7 +133,9 @@ describe.each(tiers)('%s', (tier) => {
 
   test('pages through, in every form, as one page would be', async () => {
     const { rows } = await page(tier)
-    for (const accept of ['application/json', 'application/x-ndjson', 'text/csv']) {
+    // Pages of all tiers come from one reader.
+    const others = tier === full ? ['application/x-ndjson', 'text/csv'] : []
+    for (const accept of ['application/json', ...others]) {
       const seen: string[] = []
       let cursor: string | undefined
       do {
@@ -278,7 +280,10 @@ test('every field of the table can be selected and filtered at the full profile'
     const filters = names.filter(filterable).map((name) => `${name}:eq:${row[name]}`)
     if (filters.length > 0) expect(await found(filters.join(','))).toContain(adas.event_id)
   }
-  for (const { name } of fields.filter((field) => filterable(field.name)))
+  const asked = fields.filter((field) => filterable(field.name))
+  const oneOfEachType = new Map(asked.map((field) => [`${field.dataType} ${field.tier}`, field]))
+  const denied = isThorough ? asked : [...oneOfEachType.values()]
+  for (const { name } of denied)
     expect(await found(`${name}:ne:${row[name]}`), name).not.toContain(adas.event_id)
 }, 600_000)
 

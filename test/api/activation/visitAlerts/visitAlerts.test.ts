@@ -1,6 +1,6 @@
 /** Visit alerts: which visits are reported, to whom, how often, and at which price. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { storeMember } from '../../../../collector/accounts/members/newMember.ts'
 import {
   matchVisits,
@@ -44,6 +44,8 @@ beforeAll(async () => {
       passwordHash: '!',
     })
 })
+// A pass has queries for every active rule.
+afterEach(() => events.postgres.query('UPDATE visit_alerts SET active = false'))
 afterAll(async () => {
   await billing.close()
   await events.close()
@@ -315,7 +317,6 @@ describe('a match', () => {
       [id],
     )
     expect(rowCount).toBe(people.length)
-    await events.app.inject({ method: 'DELETE', url: `${path}/${id}` })
   })
 
   test('of another organization’s or project’s visit is none', async () => {
@@ -407,7 +408,6 @@ describe('an unsigned visit', () => {
     expect(await read(id)).toMatchObject({ matched_7_days: { verified: 1, unverified: 1_200 } })
     expect(await messages(id)).toHaveLength(21)
     expect(await charged(project)).toEqual([{ meter: 'resolution_hem', records: 1 }])
-    await events.app.inject({ method: 'DELETE', url: `${path}/${id}` })
   })
 
   test('is charged up to the number that the rule allows, and reported like a verified one', async () => {
@@ -462,7 +462,6 @@ describe('many rules', () => {
     )
     const rules = await readActiveRules(events.postgres)
     expect(rules.findIndex((rule) => rule.organization_id === other)).toBeLessThanOrEqual(1)
-    await events.postgres.query('UPDATE visit_alerts SET active = false')
   })
 
   test('that take longer than a pass go on in the next one, those that wait longest first', async () => {
@@ -491,7 +490,6 @@ describe('many rules', () => {
 
 test('a rule that takes a whole pass, and fails, does not keep those of other organizations from theirs', async () => {
   const { postgres } = events
-  await postgres.query('UPDATE visit_alerts SET active = false')
   const [project, ada] = [await openProject(), await person()]
   const matched = await rule(project, { kind: 'person', person: ada.email })
   const other = randomUUID()
@@ -514,7 +512,6 @@ test('a rule that takes a whole pass, and fails, does not keep those of other or
   for (let passes = 0; passes < 3; passes++) await matchVisits(deps(), Date.now(), signal, 0)
   await report()
   expect(await messages(matched)).toHaveLength(1)
-  await postgres.query('UPDATE visit_alerts SET active = false')
   expect(problems.splice(0)).not.toEqual([])
 })
 

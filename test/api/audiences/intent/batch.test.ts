@@ -61,9 +61,9 @@ test('a person matches through an address that only the profile names', async ()
 
 test('a person matches through any of their addresses', async () => {
   const emails = ['first@several.example', 'second@several.example']
-  await intent.knowPeople([{ emails, company_domain: null, job_seniority: null }], {
+  await intent.knowPeople([{ emails, company_domain: null, job_seniority: null }], () => ({
     pte_person_id: 'several',
-  })
+  }))
   await intent.signal([{ topic: 'tea', email: emails[1]!, daysAgo: 1, score: 90, source: 'x' }])
   const asked = { items: emails.map((email) => ({ id: email, email })), topics: ['tea'] }
   const { results } = await intent.ask('batch', asked)

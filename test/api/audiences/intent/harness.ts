@@ -87,7 +87,10 @@ export async function openIntent(options: Parameters<typeof openAudiences>[0] = 
       )
     },
     /** Profiles of people: that of the first address is the newest. */
-    knowPeople: (people: readonly Person[], more: Record<string, unknown> = {}) =>
+    knowPeople: (
+      people: readonly Person[],
+      moreOf: (index: number) => Record<string, unknown> = () => ({}),
+    ) =>
       audiences.know({
         profiles: people.flatMap(({ emails, company_domain, job_seniority }, index) =>
           emails.map((email, n) => ({
@@ -97,7 +100,7 @@ export async function openIntent(options: Parameters<typeof openAudiences>[0] = 
             company_domain,
             job_seniority,
             updated_at: new Date(Date.UTC(2026, 0, 20 - n)).toISOString(),
-            ...more,
+            ...moreOf(index),
           })),
         ),
       }),

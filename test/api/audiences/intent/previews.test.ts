@@ -37,11 +37,11 @@ function secretText(): string {
 
 beforeAll(async () => {
   intent = await openIntent({ env: { FOOTFALL_FREE_ANSWERS_PER_DAY: '1000000' } })
-  for (const [index, person] of people.entries()) {
-    const own = texts.filter(({ name }) => name !== 'company_domain' && name !== 'pte_person_id')
-    const more = Object.fromEntries(own.map(({ name }) => [name, secretText()]))
-    await intent.knowPeople([person], { ...more, pte_person_id: `person ${index}` })
-  }
+  const own = texts.filter(({ name }) => name !== 'company_domain' && name !== 'pte_person_id')
+  const secretsOf = people.map(() =>
+    Object.fromEntries(own.map(({ name }) => [name, secretText()])),
+  )
+  await intent.knowPeople(people, (index) => secretsOf[index]!)
   const companies = ['alder.example', 'birch.example', 'dune.example'].map((company_domain) => ({
     company_domain,
     ...Object.fromEntries(
