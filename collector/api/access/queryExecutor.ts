@@ -4,8 +4,8 @@ import type {
   ClickHouse,
   ListQuery,
   OutputFormat,
-  Query,
   ResultStream,
+  Statement,
 } from '../../platform/clickhouse/client.ts'
 import { type SharedCalls, sharedCalls } from '../../platform/sharedCalls.ts'
 import { ClickHouseRefused } from '../../platform/storeErrors.ts'
@@ -23,14 +23,14 @@ export interface QueryExecutor {
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
   /** Runs a query and parses its rows. Use it for small results: above 64 MB it throws 400 "query_too_heavy". */
-  rows<Row>(query: Query): Promise<Row[]>
+  rows<Row>(query: Statement): Promise<Row[]>
   /**
    * The same, but joins an equal query that another request of this organization runs. So it does not end with its caller,
    * and has the time of a complete request. Callers must not change the rows.
    */
-  sharedRows<Row>(query: Query): Promise<Row[]>
+  sharedRows<Row>(query: Statement): Promise<Row[]>
   /** Runs a query and returns its bytes unparsed. */
-  stream(query: Query | ListQuery, format: OutputFormat): Promise<ResultStream>
+  stream(query: Statement | ListQuery, format: OutputFormat): Promise<ResultStream>
   /** Returns an executor on one of the servers (ClickHouse.shards), with the same limits. */
   through(server: ClickHouse): QueryExecutor
 }
@@ -134,7 +134,7 @@ function openQueryExecutor(
 
   const stream = async (
     server: ClickHouse,
-    query: Query | ListQuery,
+    query: Statement | ListQuery,
     format: OutputFormat,
     settings: Readonly<Record<string, number>> = {},
     lifetime = own,
@@ -169,7 +169,7 @@ function openQueryExecutor(
 
   const rows = async <Row>(
     server: ClickHouse,
-    query: Query,
+    query: Statement,
     lifetime: Lifetime,
   ): Promise<Row[]> => {
     const settings = { max_result_bytes: parsedBytesMax }
@@ -187,7 +187,7 @@ function openQueryExecutor(
     through,
     stream: (query, format) => stream(server, query, format),
     rows: (query) => rows(server, query, own),
-    sharedRows: <Row>(query: Query) =>
+    sharedRows: <Row>(query: Statement) =>
       shared(server, JSON.stringify([owner, query.sql, query.params]), () =>
         rows(server, query, {
           signal: new AbortController().signal,

@@ -61,7 +61,7 @@ export interface ClickHouse {
   rows<Row>(query: Statement): Promise<Row[]>
   /** Runs a query and returns its bytes unparsed. */
   stream(
-    query: Query | ListQuery,
+    query: Statement | ListQuery,
     format: OutputFormat,
     signal?: AbortSignal,
     settings?: Readonly<Record<string, number>>,

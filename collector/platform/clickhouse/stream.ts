@@ -12,6 +12,7 @@ import type {
   Query,
   RawInsert,
   ResultStream,
+  Statement,
 } from './client.ts'
 
 const agents = {
@@ -67,7 +68,7 @@ function formatSettings(format: OutputFormat): Record<string, string> {
 export async function openStream(
   url: string,
   database: string,
-  query: Query | ListQuery,
+  query: Statement | ListQuery,
   format: OutputFormat,
   {
     signal,
@@ -248,7 +249,7 @@ const paramCharsMax = 4096
  * those for the URL.
  */
 async function bodyOf(
-  { sql, params }: Query,
+  { sql, params = {} }: Statement,
   lists: ListQuery['lists'],
 ): Promise<Sent & Pick<Query, 'params'>> {
   const values = Object.entries(params).map(([name, value]) => [name, boundText(value)] as const)
