@@ -38,6 +38,8 @@ export interface Exports {
   newIntegration(type: string, settings: object, secrets: object): Promise<string>
   /** Makes an export and runs it; both. */
   run(body: Record<string, unknown>): Promise<{ exportId: string; runId: string }>
+  /** Runs the export again, with the records that failed in this run; the new run. */
+  retry(ids: { exportId: string; runId: string }): Promise<{ exportId: string; runId: string }>
   /** The run, as soon as it has ended, or is as `isReached` says. */
   ended(
     ids: { exportId: string; runId: string },
@@ -124,6 +126,10 @@ export function exportsOf(
       })
       const { run } = await get('POST', `exports/${created.id}/runs`)
       return { exportId: created.id, runId: run.run_id }
+    },
+    async retry({ exportId, runId }) {
+      const { run } = await get('POST', `exports/${exportId}/runs/${runId}/retry`)
+      return { exportId, runId: run.run_id }
     },
     async ended(
       { exportId, runId },

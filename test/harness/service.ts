@@ -127,7 +127,7 @@ const isReady = (url: string): Promise<boolean> =>
   )
 
 /** How soon a condition is looked at again: at first, and at the most. Looks of many tests at once are what they wait for. */
-const pauseMs = { first: 25, most: 250 }
+const pauseMs = { first: 80, most: 250 }
 
 /** Calls `check` until it returns something truthy, ever less often; fails with `what` after `timeoutMs`. */
 export async function waitFor<T>(
@@ -136,7 +136,7 @@ export async function waitFor<T>(
   timeoutMs = 90_000,
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + timeoutMs
-  for (let pause = pauseMs.first; ; pause = Math.min(pause * 1.5, pauseMs.most)) {
+  for (let pause = pauseMs.first; ; pause = Math.min(pause * 1.6, pauseMs.most)) {
     const found = await check()
     if (found) return found
     if (Date.now() > deadline) throw new Error(`timed out waiting for ${what}`)

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { newApiCredentials, storeApiKey } from '../../collector/accounts/keys/apiKeys.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import type { Row } from './api.ts'
 import { storeOrganization, storePixel, storeProject } from './owners.ts'
+import { insertRows } from './rows.ts'
 import type { Answering } from './service.ts'
 import { openTenant, type Tenant, type TenantSettings } from './sharedApp.ts'
 
@@ -101,14 +101,7 @@ export async function tenantsOf({
       })
       return { status: answer.status, body: await answer.json(), headers: answer.headers }
     },
-    async insert(rows) {
-      const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-      await clickhouse.insertLines(
-        'events',
-        Readable.from([lines], { objectMode: false }),
-        randomUUID(),
-      )
-    },
+    insert: (rows) => insertRows(clickhouse, 'events', rows),
     async close() {
       await service.stop()
       await postgres.end()

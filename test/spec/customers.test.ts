@@ -3,7 +3,6 @@
  * statistics, visitors, lookup. Profiles belong to the operator, and paying callers may look them up.
  */
 import { randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { visitorTiers } from '../../collector/events/visitors/visitorsRequest.ts'
 import { reloadIdentity } from '../../collector/identity/store/refresh.ts'
@@ -12,6 +11,7 @@ import { hemOf } from '../../collector/platform/hem.ts'
 import { tiers } from '../../schemas/fields.ts'
 import { eventOf } from '../api/events/harness.ts'
 import type { Row } from '../harness/api.ts'
+import { insertRows } from '../harness/rows.ts'
 import { type Headers, openTenants, type Tenants } from '../harness/tenants.ts'
 
 let tenants: Tenants
@@ -47,14 +47,8 @@ beforeAll(async () => {
     [ours, theirs].map((owner) => eventOf(now, 1_000 + index, { ...owner, cookie_id })),
   )
   await tenants.insert(seen)
-  const insert = async (table: string, rows: readonly Row[]) => {
-    const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-    await tenants.clickhouse.insertLines(
-      table,
-      Readable.from([lines], { objectMode: false }),
-      randomUUID(),
-    )
-  }
+  const insert = (table: string, rows: readonly Row[]) =>
+    insertRows(tenants.clickhouse, table, rows)
   const observed_at = new Date(now).toISOString()
   await insert('identity_links', [
     { ...theirs, cookie_id: cookie, hem, observed_at },

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
 import {
   type ApiCredentials,
   newApiCredentials,
@@ -16,6 +15,7 @@ import type { Postgres } from '../../collector/platform/postgres/pool.ts'
 import { inTransaction } from '../../collector/platform/postgres/transaction.ts'
 import { eventOf, linkOf } from '../api/events/harness.ts'
 import { storeOrganization, storePixel, storeProject } from '../harness/owners.ts'
+import { insertRows } from '../harness/rows.ts'
 
 /** An organization with two projects, a pixel, a campaign and an audience in each, an owner, a plain member of no project, and keys. */
 export interface Tenant {
@@ -70,12 +70,7 @@ export async function storeVisit(
 ): Promise<void> {
   const [owner, cookie_id] = [{ organization_id: organizationId }, randomUUID()]
   const at = Date.now() - 1_000
-  const insert = (table: string, row: object) =>
-    clickhouse.insertLines(
-      table,
-      Readable.from([`${JSON.stringify(row)}\n`], { objectMode: false }),
-      randomUUID(),
-    )
+  const insert = (table: string, row: object) => insertRows(clickhouse, table, [row])
   const place = { project_id: projects[0], pixel_id: pixels[0] }
   await insert('events', eventOf(at, 0, { ...owner, ...place, cookie_id }))
   await insert('identity_links', linkOf(cookie_id, hemOf('somebody@known.example'), owner))

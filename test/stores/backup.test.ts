@@ -12,7 +12,6 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib'
-import S3rver from 's3rver'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { dumpPostgres, inSnapshot } from '../../collector/ops/backup/dumpPostgres.ts'
 import { noteLastBackup } from '../../collector/ops/backup/lastBackup.ts'
@@ -33,6 +32,7 @@ import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { beaconOf, customEvent, postBeacon, readEvent, readRows } from '../harness/api.ts'
 import { cli, runNextTo } from '../harness/commands.ts'
 import { newEmptyPostgresDatabase, ownDatabases, randomName } from '../harness/databases.ts'
+import { startS3 } from '../harness/s3.ts'
 import { type Service, secretKey, startService, waitFor } from '../harness/service.ts'
 
 let directory: string
@@ -557,18 +557,10 @@ test('a row that is added to a table of PostgreSQL changes one piece of its back
 })
 
 test('backups in a store that speaks S3', async () => {
-  const port = await freePort()
-  const s3 = new S3rver({
-    port,
-    address: '127.0.0.1',
-    silent: true,
-    directory: join(directory, 's3'),
-    configureBuckets: [{ name: 'backups', configs: [] }],
-  })
-  await s3.run()
+  const s3 = await startS3(join(directory, 's3'), 'backups')
   onTestFinished(() => s3.close())
   const env = {
-    FOOTFALL_BACKUP_S3_ENDPOINT: `http://127.0.0.1:${port}`,
+    FOOTFALL_BACKUP_S3_ENDPOINT: s3.endpoint,
     FOOTFALL_BACKUP_S3_BUCKET: 'backups',
     FOOTFALL_BACKUP_S3_PREFIX: 'footfall/live',
     FOOTFALL_BACKUP_S3_ACCESS_KEY_ID: 'S3RVER',

@@ -6,7 +6,6 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import S3rver from 's3rver'
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { readConfig } from '../../collector/config.ts'
 import {
@@ -27,6 +26,7 @@ import { freePort } from '../../collector/platform/localStores/supervise.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
+import { startS3 } from '../harness/s3.ts'
 import { waitFor } from '../harness/service.ts'
 import { startShards } from '../harness/shards.ts'
 
@@ -193,27 +193,18 @@ test('the examples keep queries for seven days and no other log, and a server wi
 })
 
 test('a bucket that is missing, or that refuses the key, is named with its settings', async () => {
-  const port = await freePort()
-  const s3 = new S3rver({
-    port,
-    address: '127.0.0.1',
-    silent: true,
-    directory: join(directory, 's3'),
-    configureBuckets: [{ name: 'files', configs: [] }],
-  })
-  await s3.run()
+  const s3 = await startS3(join(directory, 's3'), 'files')
   onTestFinished(() => s3.close())
   const examine = (bucket: string, key: string) =>
     examineFiles(
       readConfig({
         FOOTFALL_S3_BUCKET: bucket,
-        FOOTFALL_S3_ENDPOINT: `http://127.0.0.1:${port}`,
+        FOOTFALL_S3_ENDPOINT: s3.endpoint,
         FOOTFALL_S3_ACCESS_KEY_ID: key,
         FOOTFALL_S3_SECRET_ACCESS_KEY: 'S3RVER',
       }),
     )
-  const name = (bucket: string) =>
-    `the bucket ${bucket} at http://127.0.0.1:${port} (FOOTFALL_S3_*)`
+  const name = (bucket: string) => `the bucket ${bucket} at ${s3.endpoint} (FOOTFALL_S3_*)`
   expect(await examine('files', 'S3RVER')).toEqual([
     { ok: true, text: `${name('files')} can be written, read and deleted` },
   ])

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mailQueues, mailsAtOnce, mailTo } from '../../collector/platform/outbox/mails.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import { newPostgresDatabase } from '../harness/databases.ts'
+import { jobOf } from '../harness/job.ts'
 
 let postgres: Postgres
 beforeAll(async () => {
@@ -19,14 +20,7 @@ test('mails that the server always refuses do not delay others, and are tried ag
       sent.push(to)
     },
   })
-  const run = () =>
-    queue!.run({
-      key: null,
-      isLastTry: false,
-      signal: new AbortController().signal,
-      stopping: new AbortController().signal,
-      send: async () => {},
-    })
+  const run = () => queue!.run(jobOf(null))
   const mail = (to: string) => mailTo(postgres, to, { subject: 'Hello', text: 'Hello' })
   for (let count = 0; count < mailsAtOnce; count++) await mail(`${count}@nowhere.invalid`)
   await expect(run()).rejects.toThrow('550')

@@ -4,7 +4,6 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sampleIdentity } from '../../../collector/api/access/sandboxTenant.ts'
 import { openCursors } from '../../../collector/api/http/cursors.ts'
@@ -19,7 +18,9 @@ import {
   sampleAudiences,
 } from '../../../collector/ops/sandbox/sampleAudiences.ts'
 import { hemOf } from '../../../collector/platform/hem.ts'
+import { jobOf } from '../../harness/job.ts'
 import { storeProject } from '../../harness/owners.ts'
+import { insertRows } from '../../harness/rows.ts'
 import type { Tenant } from '../../spec/tenant.ts'
 import { openTenants, withKey } from '../../spec/tenants.ts'
 
@@ -504,12 +505,7 @@ describe('a sample', () => {
       job_title: `Potter (pots@known.example)`,
       job_seniority: 'manager',
     }))
-    const lines = profiles.map((profile) => `${JSON.stringify(profile)}\n`).join('')
-    await service.stores.live.insertLines(
-      'profiles',
-      Readable.from([lines], { objectMode: false }),
-      randomUUID(),
-    )
+    await insertRows(service.stores.live, 'profiles', profiles)
   })
 
   test('counts all members and shows 25 of them with masked values, the same ones all day; it costs nothing', async () => {
@@ -622,14 +618,7 @@ test('a test key reads three audiences that are built from the sample data, the 
   })
   const { rows } = await postgres.query<{ file_id: string }>('SELECT file_id FROM audience_files')
   const write = files.find(({ name }) => name === 'audiences.file')!
-  for (const { file_id: key } of rows)
-    await write.run({
-      key,
-      signal: AbortSignal.timeout(60_000),
-      stopping: new AbortController().signal,
-      isLastTry: true,
-      send: async () => {},
-    })
+  for (const { file_id: key } of rows) await write.run(jobOf(key, true))
   expect((await download()).body).toMatchObject({ status: 'ready', count: counts[0], charged: 0 })
   rmSync(directory, { recursive: true })
 })

@@ -15,6 +15,7 @@ import { withLease } from '../../../collector/platform/postgres/lease.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
 import { runNextTo } from '../../harness/commands.ts'
 import { randomName } from '../../harness/databases.ts'
+import { jobOf } from '../../harness/job.ts'
 import { type Answering, waitFor } from '../../harness/service.ts'
 import { openTenant } from '../../harness/sharedApp.ts'
 
@@ -216,15 +217,8 @@ async function runJob(clickhouseUrl: string, buildId: string, isLastTry: boolean
     log: { warn: () => {} },
     allowance: createAllowance({ postgres, perDay: 2_000, now: Date.now }),
   }).find(({ name }) => name === 'audiences.build')!
-  const job = {
-    key: buildId,
-    isLastTry,
-    signal: new AbortController().signal,
-    stopping: new AbortController().signal,
-    send: async () => {},
-  }
   try {
-    await queue.run(job)
+    await queue.run(jobOf(buildId, isLastTry))
   } finally {
     await other.close()
   }

@@ -16,6 +16,7 @@ import { type WriteDeps, writeFile } from '../../../collector/audiences/files/wr
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { LeaseHeldError } from '../../../collector/platform/postgres/lease.ts'
 import type { Postgres } from '../../../collector/platform/postgres/pool.ts'
+import { jobOf } from '../../harness/job.ts'
 import { fillDisk, mountDisk, mountRefusal } from '../../harness/smallDisk.ts'
 import { eventOf, linkOf, projectId } from '../events/harness.ts'
 import { openAudiences } from './harness.ts'
@@ -262,11 +263,10 @@ test('what is answered in each state of a build and of a file', async () => {
 })
 
 describe('where there is no room', () => {
-  const lastTry = { isLastTry: true, send: async () => {} }
   const write = (deps: WriteDeps, key: string) =>
     fileQueues(deps)
       .find(({ name }) => name === 'audiences.file')!
-      .run({ ...lastTry, key, signal: signal(), stopping: signal() })
+      .run(jobOf(key, true))
 
   async function expectFailedThenWritten(deps: WriteDeps, mend: () => void): Promise<void> {
     const { audienceId, buildId } = await built()

@@ -3,7 +3,6 @@
  * `FREE_NUMBERS_RUNS` and `FREE_NUMBERS_SEED` set the number of random definitions and their seed.
  */
 import { randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { audienceQueues, takeFreeNumbers } from '../../../collector/audiences/audienceJobs.ts'
 import { requestBuild } from '../../../collector/audiences/builds.ts'
@@ -17,7 +16,9 @@ import {
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { hemOf } from '../../../collector/platform/hem.ts'
 import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'
+import { jobOf } from '../../harness/job.ts'
 import { storeOrganization, storeProject } from '../../harness/owners.ts'
+import { insertRows } from '../../harness/rows.ts'
 import { eventOf, linkOf, organizationId, projectId } from '../events/harness.ts'
 import { goOn, hemOf as hemOfHistory, newHistory } from './histories.ts'
 import { openIntent, topics } from './intent/harness.ts'
@@ -33,11 +34,7 @@ beforeAll(async () => {
 afterAll(() => it.close())
 
 const insert = (table: string, rows: readonly object[]) =>
-  it.clickhouse.live.insertLines(
-    table,
-    Readable.from([rows.map((row) => `${JSON.stringify(row)}\n`).join('')], { objectMode: false }),
-    randomUUID(),
-  )
+  insertRows(it.clickhouse.live, table, rows)
 
 interface Owner {
   organizationId: string
@@ -335,13 +332,7 @@ test('without free answers a build completes; its numbers are null until a charg
   const { postgres, clickhouse, allowance } = it
   await audienceQueues({ postgres, clickhouse, allowance, log: { warn: () => {} } })
     .find(({ name }) => name === 'audiences.build')!
-    .run({
-      key: rows[0]!.build_id,
-      isLastTry: true,
-      signal: new AbortController().signal,
-      stopping: new AbortController().signal,
-      send: async () => {},
-    })
+    .run(jobOf(rows[0]!.build_id, true))
   const numbers = async () => {
     const { audience } = (await ask(ours, `audiences/${id}`)).body
     const { builds } = (await ask(ours, `audiences/${id}/builds`)).body

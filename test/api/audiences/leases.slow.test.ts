@@ -16,6 +16,7 @@ import { buildNow } from '../../../collector/audiences/builder/buildNow.ts'
 import { requestBuild } from '../../../collector/audiences/builds.ts'
 import { packageRoot } from '../../../collector/platform/paths.ts'
 import { LeaseHeldError } from '../../../collector/platform/postgres/lease.ts'
+import { jobOf } from '../../harness/job.ts'
 import { waitFor } from '../../harness/service.ts'
 import { openAudiences } from './harness.ts'
 import { slowed } from './slowed.ts'
@@ -75,13 +76,7 @@ test('a job that finds its build under way elsewhere waits, and does not fail it
   const queues = audienceQueues({ postgres, clickhouse, log, allowance })
   const again = await queues
     .find(({ name }) => name === 'audiences.build')!
-    .run({
-      key: buildId,
-      isLastTry: true,
-      signal: AbortSignal.timeout(60_000),
-      stopping: new AbortController().signal,
-      send: async () => {},
-    })
+    .run(jobOf(buildId, true))
   expect(again).toEqual({ againInSeconds: 5 })
   expect(await building).toBe(hems.length)
 })

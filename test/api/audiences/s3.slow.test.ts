@@ -4,32 +4,23 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parquetReadObjects } from 'hyparquet'
-import S3rver from 's3rver'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
-import { freePort } from '../../../collector/platform/localStores/supervise.ts'
 import { ownDatabases } from '../../harness/databases.ts'
+import { type S3, startS3 } from '../../harness/s3.ts'
 import { type Service, startService, waitFor } from '../../harness/service.ts'
 
 const people = 9
 const directory = mkdtempSync(join(tmpdir(), 'footfall-test-s3-'))
-let s3: S3rver
+let s3: S3
 let service: Service
 beforeAll(async () => {
-  const port = await freePort()
-  s3 = new S3rver({
-    port,
-    address: '127.0.0.1',
-    silent: true,
-    directory,
-    configureBuckets: [{ name: 'files', configs: [] }],
-  })
-  await s3.run()
+  s3 = await startS3(directory, 'files')
   const env = await ownDatabases()
   service = await startService({
     env: {
       ...env,
-      FOOTFALL_S3_ENDPOINT: `http://127.0.0.1:${port}`,
+      FOOTFALL_S3_ENDPOINT: s3.endpoint,
       FOOTFALL_S3_BUCKET: 'files',
       FOOTFALL_S3_REGION: 'us-east-1',
       FOOTFALL_S3_ACCESS_KEY_ID: 'S3RVER',

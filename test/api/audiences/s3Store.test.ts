@@ -1,27 +1,18 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import S3rver from 's3rver'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { FileStore } from '../../../collector/audiences/files/fileStore.ts'
 import { openS3Store } from '../../../collector/audiences/files/s3Store.ts'
-import { freePort } from '../../../collector/platform/localStores/supervise.ts'
+import { type S3, startS3 } from '../../harness/s3.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'footfall-test-s3-'))
-let server: S3rver
+let server: S3
 let store: FileStore
 beforeAll(async () => {
-  const port = await freePort()
-  server = new S3rver({
-    port,
-    address: '127.0.0.1',
-    silent: true,
-    directory,
-    configureBuckets: [{ name: 'files', configs: [] }],
-  })
-  await server.run()
+  server = await startS3(directory, 'files')
   store = openS3Store({
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint: server.endpoint,
     bucket: 'files',
     region: 'us-east-1',
     accessKeyId: 'S3RVER',

@@ -1,5 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
+import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
 import {
   type ApiCredentials,
@@ -14,6 +13,7 @@ import { openApp } from '../../harness/app.ts'
 import { newClickHouseDatabase } from '../../harness/databases.ts'
 import { noSandboxTenant } from '../../harness/noSandboxTenant.ts'
 import { startPostgresProxy } from '../../harness/postgresProxy.ts'
+import { insertRows } from '../../harness/rows.ts'
 import { eventOf } from '../events/harness.ts'
 import { type Accounts, openAccounts } from './harness.ts'
 
@@ -58,12 +58,7 @@ export async function openApi({
       page_url: `https://shop.example/${textOf(rowBytes)}`,
     }),
   )
-  const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-  await clickhouse.insertLines(
-    'events',
-    Readable.from([lines], { objectMode: false }),
-    randomUUID(),
-  )
+  await insertRows(clickhouse, 'events', rows)
 
   const postgresProxy = await startPostgresProxy(accounts.databaseUrl, 'charge_responses')
   const ledgerPool = openPostgres(postgresProxy.url, () => {})

@@ -3,6 +3,7 @@ import { billingQueues } from '../../../collector/billing/billingJobs.ts'
 import { noteReports, readUnsentReports, sendReports } from '../../../collector/billing/reports.ts'
 import { openStripe, type TellStripe } from '../../../collector/billing/stripe.ts'
 import { seededRandom } from '../../../collector/platform/seededRandom.ts'
+import { jobOf } from '../../harness/job.ts'
 import { startFakeStripe, type Treatment } from './fakeStripe.ts'
 import {
   type Accounts,
@@ -227,14 +228,7 @@ test('without a key nothing is noted or sent; requests are forgotten after their
     now,
     log: { warn: (_fields, message) => expect.unreachable(message) },
   })
-  const job = {
-    key: null,
-    isLastTry: false,
-    signal: new AbortController().signal,
-    stopping: new AbortController().signal,
-    send: async () => {},
-  }
-  for (const queue of queues) await queue.run(job)
+  for (const queue of queues) await queue.run(jobOf(null))
   const count = async (table: string) =>
     (await accounts.postgres.query(`SELECT 1 FROM ${table}`)).rowCount
   expect([await count('usage_reports'), await count('idempotent_charges')]).toEqual([0, 1])

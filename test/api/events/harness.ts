@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
 import { inject } from 'vitest'
 import { rebuildHits } from '../../../collector/analytics/hits/rebuildHits.ts'
@@ -18,6 +17,7 @@ import {
 } from '../../harness/databases.ts'
 import { organizationId, pixelId, projectId } from '../../harness/ids.ts'
 import { noSandboxTenant } from '../../harness/noSandboxTenant.ts'
+import { insertRows } from '../../harness/rows.ts'
 import { countOpening } from '../../harness/usage.ts'
 
 export type Row = Record<string, unknown>
@@ -55,16 +55,6 @@ export const linkOf = (cookie_id: unknown, hem: string, more: Row = {}): Row => 
   observed_at: new Date().toISOString(),
   ...more,
 })
-
-async function insertRows(
-  clickhouse: ClickHouse,
-  table: string,
-  rows: readonly Row[],
-): Promise<void> {
-  if (rows.length === 0) return
-  const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-  await clickhouse.insertLines(table, Readable.from([lines], { objectMode: false }), randomUUID())
-}
 
 /** Of the files of this worker. */
 const shared: Partial<Record<'live' | 'test', Promise<string>>> = {}

@@ -3,12 +3,12 @@
  * `FREE_NUMBERS_RUNS` and `FREE_NUMBERS_SEED` set the number of random filters and their seed.
  */
 import { randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import type { Random } from '../../../collector/platform/seededRandom.ts'
 import { type DataType, type Field, fields } from '../../../schemas/fields.ts'
 import { storeProject } from '../../harness/owners.ts'
+import { insertRows } from '../../harness/rows.ts'
 import { goOn, type History, newHistory } from '../audiences/histories.ts'
 import { openEvents, type Row } from './harness.ts'
 
@@ -30,11 +30,7 @@ beforeAll(async () => {
   await storeProject(events.postgres, history.projectId, organizationId, 'R')
   for (let step = 0; step < 30; step++)
     for (const [table, rows] of Object.entries(goOn(history)))
-      await events.clickhouse.live.insertLines(
-        table,
-        Readable.from([rows.map((row) => `${JSON.stringify(row)}\n`).join('')]),
-        randomUUID(),
-      )
+      await insertRows(events.clickhouse.live, table, rows)
   await reloadIdentity(events.clickhouse.live)
 })
 afterAll(() => events.close())

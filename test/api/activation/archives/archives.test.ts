@@ -3,22 +3,16 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  S3Client,
-} from '@aws-sdk/client-s3'
+import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { DuckDBInstance } from '@duckdb/node-api'
-import S3rver from 's3rver'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { storeMember } from '../../../../collector/accounts/members/newMember.ts'
 import { archiveDueHours } from '../../../../collector/activation/archives/archiveJobs.ts'
 import { createBilling } from '../../../../collector/billing/billing.ts'
-import { freePort } from '../../../../collector/platform/localStores/supervise.ts'
 import { openOutbound } from '../../../../collector/platform/outbound/outbound.ts'
 import { createSecretBox } from '../../../../collector/platform/outbound/secretBox.ts'
 import { storeOrganization, storeProject } from '../../../harness/owners.ts'
+import { type S3, startS3 } from '../../../harness/s3.ts'
 import { eventOf, openEvents, organizationId, type Row } from '../../events/harness.ts'
 
 const [minute, hour] = [60_000, 3_600_000]
@@ -32,28 +26,14 @@ const problems: unknown[] = []
 
 let events: Awaited<ReturnType<typeof openEvents>>
 let billing: ReturnType<typeof createBilling>
-let server: S3rver
-let client: S3Client
+let s3: S3
+let client: S3['client']
 let endpoint: string
 let nowMs = nine
 
 beforeAll(async () => {
-  const port = await freePort()
-  endpoint = `http://127.0.0.1:${port}`
-  server = new S3rver({
-    port,
-    address: '127.0.0.1',
-    silent: true,
-    directory: join(directory, 's3'),
-    configureBuckets: [{ name: 'bucket', configs: [] }],
-  })
-  await server.run()
-  client = new S3Client({
-    endpoint,
-    forcePathStyle: true,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
-  })
+  s3 = await startS3(join(directory, 's3'), 'bucket')
+  ;({ client, endpoint } = s3)
   events = await openEvents({
     env: {
       FOOTFALL_SECRET_KEY: secretKey.toString('base64'),
@@ -78,7 +58,7 @@ afterAll(async () => {
   await billing.close()
   await events.close()
   client.destroy()
-  await server.close()
+  await s3.close()
   rmSync(directory, { recursive: true, force: true })
 })
 

@@ -2,33 +2,25 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { parquetReadObjects } from 'hyparquet'
-import S3rver from 's3rver'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../../collector/platform/localStores/supervise.ts'
 import { type Exports, hemOf } from '../../../harness/exports.ts'
+import { type S3, startS3 } from '../../../harness/s3.ts'
 
 const credentials = { access_key_id: 'S3RVER', secret_access_key: 'S3RVER' }
 
 export const fileTests = (open: () => Exports) =>
   describe('S3', () => {
     const directory = mkdtempSync(join(tmpdir(), 'footfall-exports-'))
-    let server: S3rver
+    let s3: S3
     let endpoint: string
     let integration_id: string
     let audience_id: string
     beforeAll(async () => {
-      const port = await freePort()
-      endpoint = `http://127.0.0.1:${port}`
-      server = new S3rver({
-        port,
-        address: '127.0.0.1',
-        silent: true,
-        directory,
-        configureBuckets: [{ name: 'bucket', configs: [] }],
-      })
-      await server.run()
+      s3 = await startS3(directory, 'bucket')
+      endpoint = s3.endpoint
       integration_id = await open().newIntegration(
         's3',
         { endpoint, bucket: 'bucket', prefix: 'out/' },
@@ -42,18 +34,12 @@ export const fileTests = (open: () => Exports) =>
       )
     }, 60_000)
     afterAll(async () => {
-      await server?.close()
+      await s3?.close()
       rmSync(directory, { recursive: true, force: true })
     })
 
     const fetchFile = async (runId: string, name: string): Promise<Buffer> => {
-      const client = new S3Client({
-        endpoint,
-        forcePathStyle: true,
-        region: 'us-east-1',
-        credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
-      })
-      const { Body } = await client.send(
+      const { Body } = await s3.client.send(
         new GetObjectCommand({ Bucket: 'bucket', Key: `out/${runId}/${name}` }),
       )
       return Buffer.from(await Body!.transformToByteArray())

@@ -115,17 +115,17 @@ export const webhookTests = (open: () => Exports) =>
         cursor = `&cursor=${encodeURIComponent(page.next_cursor)}`
       }
       expect(all.size).toBe(500)
-      const { run: retry } = await open().get('POST', `${path}/retry`)
-      expect(await open().ended({ ...ids, runId: retry.run_id })).toMatchObject({
+      const retry = await open().retry(ids)
+      expect(await open().ended(retry)).toMatchObject({
         status: 'completed',
         retry_of: ids.runId,
         records_exported: 500,
         records_charged: 0,
       })
-      const again = received(retry.run_id).flatMap(({ data }) => data.records ?? [])
+      const again = received(retry.runId).flatMap(({ data }) => data.records ?? [])
       expect(new Set(again.map(({ hem }) => hem))).toEqual(all)
       expect(
-        (await open().ask('POST', `exports/${ids.exportId}/runs/${retry.run_id}/retry`)).status,
+        (await open().ask('POST', `exports/${ids.exportId}/runs/${retry.runId}/retry`)).status,
       ).toBe(409)
     })
 
@@ -136,11 +136,8 @@ export const webhookTests = (open: () => Exports) =>
       const run = await open().ended(ids)
       expect(run).toMatchObject({ status: 'failed', records_total: 30, records_failed: 30 })
       expect(run.error).toContain('answered 410')
-      const { run: retry } = await open().get(
-        'POST',
-        `exports/${ids.exportId}/runs/${ids.runId}/retry`,
-      )
-      expect(await open().ended({ ...ids, runId: retry.run_id })).toMatchObject({
+      const retry = await open().retry(ids)
+      expect(await open().ended(retry)).toMatchObject({
         records_exported: 30,
       })
     })
@@ -161,11 +158,8 @@ export const webhookTests = (open: () => Exports) =>
       expect(run).toMatchObject({ status: 'failed', records_failed: 40, records_charged: 0 })
       expect(run.error).toMatch(/paused/)
       expect(received(ids.runId)).toEqual([])
-      const { run: retry } = await open().get(
-        'POST',
-        `exports/${ids.exportId}/runs/${ids.runId}/retry`,
-      )
-      expect(await open().ended({ ...ids, runId: retry.run_id })).toMatchObject({
+      const retry = await open().retry(ids)
+      expect(await open().ended(retry)).toMatchObject({
         records_exported: 40,
         records_charged: 40,
       })
@@ -295,11 +289,8 @@ export const webhookTests = (open: () => Exports) =>
       expect(failures.map(({ record }: { record: string }) => record).toSorted()).toEqual(
         [0, 1, 2].map((n) => hemOf(`g${n}@known.example`)).toSorted(),
       )
-      const { run: retry } = await open().get(
-        'POST',
-        `exports/${ids.exportId}/runs/${ids.runId}/retry`,
-      )
-      expect(await open().ended({ ...ids, runId: retry.run_id })).toMatchObject({
+      const retry = await open().retry(ids)
+      expect(await open().ended(retry)).toMatchObject({
         records_exported: 3,
         records_charged: 0,
       })
@@ -316,11 +307,8 @@ export const webhookTests = (open: () => Exports) =>
       await open().postgres.query('UPDATE build_charges SET day = day - 1 WHERE build_id = $1', [
         run.build_id,
       ])
-      const { run: retry } = await open().get(
-        'POST',
-        `exports/${ids.exportId}/runs/${ids.runId}/retry`,
-      )
-      expect(await open().ended({ ...ids, runId: retry.run_id })).toMatchObject({
+      const retry = await open().retry(ids)
+      expect(await open().ended(retry)).toMatchObject({
         records_exported: 3,
         records_charged: 3,
       })
@@ -363,8 +351,8 @@ export const webhookTests = (open: () => Exports) =>
       expect(messages.rows).toEqual([
         { data: expect.objectContaining({ records_total: 600, records_failed: 100 }) },
       ])
-      const { run: retry } = await open().get('POST', `${path}/retry`)
-      expect(await open().ended({ ...ids, runId: retry.run_id })).toMatchObject({
+      const retry = await open().retry(ids)
+      expect(await open().ended(retry)).toMatchObject({
         status: 'completed',
         records_total: 100,
         records_exported: 100,
@@ -498,14 +486,13 @@ export const webhookTests = (open: () => Exports) =>
       })
       const had = received(ids.runId).flatMap(({ data }) => data.records ?? [])
       expect(had).toHaveLength(1_200)
-      const path = `exports/${ids.exportId}/runs/${ids.runId}/retry`
-      const { run: retry } = await open().get('POST', path)
-      expect(await open().ended({ ...ids, runId: retry.run_id })).toMatchObject({
+      const retry = await open().retry(ids)
+      expect(await open().ended(retry)).toMatchObject({
         status: 'completed',
         records_exported: 500,
         records_charged: 0,
       })
-      const others = received(retry.run_id).flatMap(({ data }) => data.records ?? [])
+      const others = received(retry.runId).flatMap(({ data }) => data.records ?? [])
       const all = [...had, ...others].map(({ hem }) => hem)
       expect([all.length, new Set(all).size]).toEqual([1_700, 1_700])
     })

@@ -83,7 +83,7 @@ test('events that arrive in any order, after their repair, have the hits of even
     received_at: new Date(at).toISOString(),
   }))
   for (let first = 0; first < rows.length; ) {
-    const last = Math.min(first + 1 + below(rows.length / 8), rows.length)
+    const last = Math.min(first + 1 + below(rows.length / 4), rows.length)
     await events.insert(rows.slice(first, last))
     // Some runs repair, some do not.
     await keepUntil(arriving[last - 1]!.at, { repairs: below(3) === 0 ? 0 : Infinity })

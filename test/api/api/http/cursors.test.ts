@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
 import { beforeAll, expect, test } from 'vitest'
 import { createAudience } from '../../../../collector/audiences/audiences.ts'
@@ -7,6 +6,7 @@ import { buildNow } from '../../../../collector/audiences/builder/buildNow.ts'
 import { requestBuild } from '../../../../collector/audiences/builds.ts'
 import { inTransaction } from '../../../../collector/platform/postgres/transaction.ts'
 import { tiers } from '../../../../schemas/fields.ts'
+import { insertRows } from '../../../harness/rows.ts'
 import type { Tenant } from '../../../spec/tenant.ts'
 import { tenantsOfWorker, withKey } from '../../../spec/tenants.ts'
 import { eventOf } from '../../events/harness.ts'
@@ -79,12 +79,7 @@ beforeAll(async () => {
     }
     rows.push(...[2_000, 3_000].map((ago) => eventOf(Date.now(), ago, place)))
   }
-  const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-  await api.clickhouse.insertLines(
-    'events',
-    Readable.from([lines], { objectMode: false }),
-    randomUUID(),
-  )
+  await insertRows(api.clickhouse, 'events', rows)
   await api.clickhouse.command({
     // With a business e-mail: contact/query returns nobody else.
     sql: `INSERT INTO profiles (hem, first_name, business_email)

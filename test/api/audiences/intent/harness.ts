@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { dayMs } from '../../../../collector/platform/days.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
 import { seededRandom } from '../../../../collector/platform/seededRandom.ts'
 import { hemAsNumber } from '../../../../schemas/fields.ts'
+import { insertRows } from '../../../harness/rows.ts'
 import { openAudiences } from '../harness.ts'
 import type { Person, Signal } from './naive.ts'
 
@@ -113,17 +112,13 @@ export async function openIntent(options: Parameters<typeof openAudiences>[0] = 
     },
     /** Has the organization, or all, no longer show somebody. */
     async optOut(hem: string, organization = '00000000-0000-0000-0000-000000000000') {
-      const row = JSON.stringify({
+      const row = {
         organization_id: organization,
         hem,
         is_active: true,
         cookie_id: '00000000-0000-0000-0000-000000000000',
-      })
-      await clickhouse.live.insertLines(
-        'opt_outs',
-        Readable.from([`${row}\n`], { objectMode: false }),
-        randomUUID(),
-      )
+      }
+      await insertRows(clickhouse.live, 'opt_outs', [row])
     },
   }
 }

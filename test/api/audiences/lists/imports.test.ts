@@ -1,11 +1,11 @@
 /** The rows of a file with any content, after interruptions of its import at any point. */
 import { randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countRows, runImport } from '../../../../collector/audiences/lists/import/runImport.ts'
 import type { ClickHouse } from '../../../../collector/platform/clickhouse/client.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
+import { insertRows } from '../../../harness/rows.ts'
 import { openLists } from './harness.ts'
 
 let lists: Awaited<ReturnType<typeof openLists>>
@@ -17,12 +17,7 @@ afterAll(() => lists.close())
 const sumOf = ({ matched, unmatched, duplicate, rejected }: Record<string, number>) =>
   matched! + unmatched! + duplicate! + rejected!
 
-const insert = (table: string, rows: readonly object[]) =>
-  lists.clickhouse.insertLines(
-    table,
-    Readable.from([rows.map((row) => `${JSON.stringify(row)}\n`).join('')], { objectMode: false }),
-    randomUUID(),
-  )
+const insert = (table: string, rows: readonly object[]) => insertRows(lists.clickhouse, table, rows)
 
 describe('the rows of a file', () => {
   test('are matched, unmatched, duplicate or rejected, each once', async () => {

@@ -1,6 +1,5 @@
 /** Audiences of lists: whom a leaf names, of people and of companies, and what keeps a list from being deleted. */
 import { randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildNow } from '../../../../collector/audiences/builder/buildNow.ts'
 import { deleteList } from '../../../../collector/audiences/lists/lists.ts'
@@ -8,6 +7,7 @@ import { reloadIdentity } from '../../../../collector/identity/store/refresh.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
 import { inTransaction } from '../../../../collector/platform/postgres/transaction.ts'
 import { storeProject } from '../../../harness/owners.ts'
+import { insertRows } from '../../../harness/rows.ts'
 import { linkOf, organizationId, projectId } from '../../events/harness.ts'
 import { openAudiences } from '../harness.ts'
 import { importInto } from './harness.ts'
@@ -22,13 +22,7 @@ beforeAll(async () => {
   audiences = await openAudiences()
   lists = importInto(audiences, projectId)
   const insert = (table: string, rows: readonly object[]) =>
-    audiences.clickhouse.live.insertLines(
-      table,
-      Readable.from([rows.map((row) => `${JSON.stringify(row)}\n`).join('')], {
-        objectMode: false,
-      }),
-      randomUUID(),
-    )
+    insertRows(audiences.clickhouse.live, table, rows)
   await insert('profiles', [
     { hem: ada, company_domain: 'one.example', job_seniority: 'director' },
     { hem: ben, company_domain: 'two.example', job_seniority: 'director' },
