@@ -40,6 +40,8 @@ export interface Exports {
   run(body: Record<string, unknown>): Promise<{ exportId: string; runId: string }>
   /** Runs the export again, with the records that failed in this run; the new run. */
   retry(ids: { exportId: string; runId: string }): Promise<{ exportId: string; runId: string }>
+  /** Continues a parked run now. */
+  resume(ids: { runId: string }): Promise<void>
   /** The run, as soon as it has ended, or is as `isReached` says. */
   ended(
     ids: { exportId: string; runId: string },
@@ -130,6 +132,10 @@ export function exportsOf(
     async retry({ exportId, runId }) {
       const { run } = await get('POST', `exports/${exportId}/runs/${runId}/retry`)
       return { exportId, runId: run.run_id }
+    },
+    async resume({ runId }) {
+      await postgres.query('UPDATE export_runs SET resumes_at = now() WHERE run_id = $1', [runId])
+      await postgres.query("SELECT pg_notify('footfall_jobs', 'exports.runs')")
     },
     async ended(
       { exportId, runId },

@@ -63,10 +63,7 @@ export const metaTests = (open: () => Exports) =>
       const audience_id = await open().audienceOf(people('x', 20))
       const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
       await open().ended(ids, ({ status }) => status === 'parked')
-      await open().postgres.query('UPDATE export_runs SET resumes_at = now() WHERE run_id = $1', [
-        ids.runId,
-      ])
-      await open().postgres.query("SELECT pg_notify('footfall_jobs', 'exports.runs')")
+      await open().resume(ids)
       expect(await open().ended(ids)).toMatchObject({ records_exported: 15, records_failed: 5 })
       const { failures } = await open().get(
         'GET',

@@ -129,10 +129,7 @@ export const hubspotTests = (open: () => Exports) =>
       expect(Date.parse(parked.resumes_at) - Date.now()).toBeGreaterThan(3_000_000)
       expect(parked.error).toContain('daily request limit')
       hubspot.misbehave = () => null
-      await open().postgres.query('UPDATE export_runs SET resumes_at = now() WHERE run_id = $1', [
-        ids.runId,
-      ])
-      await open().postgres.query("SELECT pg_notify('footfall_jobs', 'exports.runs')")
+      await open().resume(ids)
       expect(await open().ended(ids)).toMatchObject({ status: 'completed', records_exported: 1 })
     })
 
@@ -332,10 +329,7 @@ export const salesforceTests = (open: () => Exports) =>
         ({ status, resumes_at }) =>
           status === 'parked' && Date.parse(resumes_at) > Date.now() + 1e6,
       )
-      await open().postgres.query('UPDATE export_runs SET resumes_at = now() WHERE run_id = $1', [
-        ids.runId,
-      ])
-      await open().postgres.query("SELECT pg_notify('footfall_jobs', 'exports.runs')")
+      await open().resume(ids)
       expect(await open().ended(ids)).toMatchObject({ status: 'completed', records_failed: 2 })
       expect(salesforce.jobs.length).toBe(before + 1)
       salesforce.misbehave = () => null

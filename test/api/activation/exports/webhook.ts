@@ -76,9 +76,13 @@ export const webhookTests = (open: () => Exports) =>
         { answer: { status: 503 } },
         { answer: { status: 429, headers: { 'retry-after': '1' } } },
       ] as Receiver['mishaps']
-      const run = await open().ended(
-        await open().run({ audience_id, integration_id, output_format: 'hem' }),
-      )
+      const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
+      const isParkedOrOver = ({ status, ended_at }: { status: string; ended_at: string | null }) =>
+        status === 'parked' || ended_at !== null
+      let run = await open().ended(ids, isParkedOrOver)
+      // After each of them it waits for twice as long.
+      for (; run.status === 'parked'; run = await open().ended(ids, isParkedOrOver))
+        await open().resume(ids)
       expect(run).toMatchObject({ status: 'completed', records_exported: 700, records_failed: 0 })
       const records = received(run.run_id).flatMap(({ data }) => data.records ?? [])
       expect(new Set(records.map(({ hem }) => hem)).size).toBe(700)
