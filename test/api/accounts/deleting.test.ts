@@ -16,6 +16,7 @@ import { type Accounts, openAccounts } from './harness.ts'
 let it: Accounts
 let clickhouse: ClickHouse
 beforeAll(async () => {
+  // A deletion reaches every process.
   it = await openAccounts({ apps: 2 })
   clickhouse = openClickHouse(inject('clickhouseUrl'), it.clickhouseDatabase)
 })

@@ -6,6 +6,7 @@ import { type Accounts, type Caller, type Json, nobody, openAccounts, password }
 
 let it: Accounts
 beforeAll(async () => {
+  // A key must end in every process, and be in no log.
   it = await openAccounts({ apps: 2, env: { LOG_LEVEL: 'trace' } })
 })
 afterAll(() => it.close())

@@ -17,6 +17,7 @@ const keys = {
 }
 
 beforeAll(async () => {
+  // Callers are authenticated as in the service.
   events = await openEvents({ isGuarded: true, env: { FOOTFALL_RATE_LIMITS: 'false' } })
   const { postgres } = events
   for (const [organization, projects] of [

@@ -48,6 +48,7 @@ const harmless = [
 ]
 
 beforeAll(async () => {
+  // Callers are authenticated as in the service.
   events = await openEvents({ isGuarded: true })
   const { postgres } = events
   await storeOrganization(postgres, organizationId)

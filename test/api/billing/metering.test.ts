@@ -55,6 +55,7 @@ const profiles: Row[] = [
 const businessEmails = new Set([hemOf(1), hemOf(4)])
 
 beforeAll(async () => {
+  // Contact queries find the profiles of all organizations.
   events = await openEvents({ isAlone: true })
   await events.insert(
     Array.from({ length: 30 }, (_, n) =>

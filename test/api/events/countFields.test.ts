@@ -13,6 +13,7 @@ const window = { start_ms: String(now - 3_600_000), end_ms: String(now) }
 const scope = { organization_id: organizationId }
 
 beforeAll(async () => {
+  // It has fewer free answers, and profiles belong to no organization.
   events = await openEvents({ isAlone: true, env: { FOOTFALL_FREE_ANSWERS_PER_DAY: '60' } })
   await events.postgres.query(
     `INSERT INTO organizations (organization_id, name) VALUES ($1, 'O') ON CONFLICT DO NOTHING`,

@@ -8,6 +8,7 @@ let url: string
 const now = Date.now()
 
 beforeAll(async () => {
+  // Its log has the requests.
   events = await openEvents({ logsRequests: true })
   // Twenty megabytes: more than sockets buffer, so an unread answer waits in the middle of its rows.
   await events.insert(

@@ -4,6 +4,7 @@ import { eventOf, linkOf, openEvents, organizationId, type Row } from './harness
 
 let events: Awaited<ReturnType<typeof openEvents>>
 beforeAll(async () => {
+  // Profiles and links of the operator belong to no organization.
   events = await openEvents({ isAlone: true })
 })
 afterAll(() => events.close())

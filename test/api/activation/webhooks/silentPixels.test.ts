@@ -6,6 +6,7 @@ import { eventOf, openEvents, organizationId, pixelId, projectId } from '../../e
 
 let it: Awaited<ReturnType<typeof openEvents>>
 beforeAll(async () => {
+  // It takes the messages about the pixels of all organizations.
   it = await openEvents({ isAlone: true })
   await storeOrganization(it.postgres, organizationId, 'O')
   await storeProject(it.postgres, projectId, organizationId, 'P')

@@ -7,6 +7,7 @@ import { dayMs, randomVisits, type Seen, sessionsOf } from '../naiveSessions.ts'
 let events: Awaited<ReturnType<typeof openEvents>>
 const from = Math.floor(Date.now() / dayMs) * dayMs - 12 * dayMs
 beforeAll(async () => {
+  // Hits are appended for all projects.
   events = await openEvents({ isAlone: true })
 })
 afterAll(() => events.close())

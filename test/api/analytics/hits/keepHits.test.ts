@@ -22,6 +22,7 @@ let events: Awaited<ReturnType<typeof openEvents>>
 const midnight = Math.floor(Date.now() / dayMs) * dayMs
 const minuteMs = 60_000
 beforeAll(async () => {
+  // Each test begins with empty tables.
   events = await openEvents({ isAlone: true })
   await events.postgres.query(
     `WITH one AS (INSERT INTO organizations (organization_id, name) VALUES ($1, 'One')),

@@ -26,6 +26,7 @@ const secondProfiles = people
   .map((person, at) => ({ ...person, hem: hemAt(100 + at), updated_at: '2026-01-01T00:00:00Z' }))
 
 beforeAll(async () => {
+  // Contact queries find the profiles of all organizations.
   events = await openEvents({ isAlone: true })
   await events.know({ profiles: [...people, ...secondProfiles] })
 })

@@ -5,6 +5,7 @@ import { eventOf, linkOf, openEvents, projectId, type Row } from '../harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
 beforeAll(async () => {
+  // It damages the files of its tables.
   events = await openEvents({ isAlone: true })
 })
 afterAll(() => events.close())
