@@ -3,7 +3,7 @@ import S3rver from 's3rver'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 
 /** The only key id that the server knows, and its secret. */
-export const s3Key = 'S3RVER'
+const s3Key = 'S3RVER'
 
 /** Starts a server that speaks S3, with a bucket in a directory. */
 export async function startS3(directory: string, bucket: string) {

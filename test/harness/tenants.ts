@@ -48,11 +48,8 @@ export interface Tenants {
 export const openTenants = async (settings?: TenantSettings): Promise<Tenants> =>
   tenantsOf(await openTenant(settings))
 
-/** The same in a service that runs already. */
-export async function tenantsOf({
-  service,
-  env,
-}: Pick<Tenant, 'service' | 'env'>): Promise<Tenants> {
+/** The tenants of an application. */
+async function tenantsOf({ service, env }: Pick<Tenant, 'service' | 'env'>): Promise<Tenants> {
   const postgres = openPostgres(env.DATABASE_URL!, () => {})
   const clickhouse = openClickHouse(env.CLICKHOUSE_URL!, env.CLICKHOUSE_DATABASE!)
   const { demo } = service
