@@ -4,14 +4,11 @@ import { Section } from '../../components/page.tsx'
 import { RelativeTime } from '../../components/relativeTime.tsx'
 import { counted, wholeNumber } from '../../format.ts'
 import { lazyPage } from '../../lazyPage.tsx'
-import { useProjectPath } from '../../projectPath.ts'
-import { Link } from '../../router.tsx'
-import { faultText } from '../../view/faultText.ts'
 
+const Notices = lazyPage(() => import('./notices.tsx').then(({ Notices }) => Notices))
 const NextStep = lazyPage(() => import('./nextStep.tsx').then(({ NextStep }) => NextStep))
 
 const pollMs = 1_500
-const dayMs = 86_400_000
 
 /**
  * "Is it working?": loads the pixel's activity while the page is visible, and lights up at the first event.
@@ -58,9 +55,9 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
         </div>
       </div>
       {activity && <Consent pixel={pixel} activity={activity} />}
-      {activity && activity.rejected_last_24h > 0 && <Rejections activity={activity} />}
-      {state === 'lit' && activity?.last_refusal && <ForeignBeacon {...activity.last_refusal} />}
-      {activity?.last_ignored && <LastIgnored pixel={pixel} {...activity.last_ignored} />}
+      {activity && hasNotice(activity, state) && (
+        <Notices pixel={pixel} activity={activity} isWorking={state === 'lit'} />
+      )}
     </Section>
   )
 }
@@ -83,52 +80,6 @@ function Consent({
   )
 }
 
-function Rejections({ activity: { rejected_last_24h, last_rejection } }: { activity: Activity }) {
-  return (
-    <div class="notice">
-      <p>
-        <strong>{counted(rejected_last_24h, 'event')} rejected</strong> in the last 24 hours.
-        {last_rejection && (
-          <>
-            {' '}
-            The last one <RelativeTime at={last_rejection.at} />: {faultText(last_rejection)}.
-          </>
-        )}
-      </p>
-    </div>
-  )
-}
-
-/** A working pixel refused a beacon: somebody copied its snippet, or a site is missing in its settings. */
-function ForeignBeacon({ at, error, message }: NonNullable<Activity['last_refusal']>) {
-  if (error !== 'origin not allowed' || Date.now() - Date.parse(at) > dayMs) return null
-  return (
-    <div class="notice">
-      <p>
-        <strong>A beacon of another site was refused</strong> <RelativeTime at={at} />. {message}
-      </p>
-    </div>
-  )
-}
-
-function LastIgnored({
-  pixel,
-  at,
-  setting,
-  message,
-}: NonNullable<Activity['last_ignored']> & { pixel: Pixel }) {
-  const pathTo = useProjectPath(pixel.project_id)
-  return (
-    <div class="notice">
-      <p>
-        <strong>Events were ignored</strong> <RelativeTime at={at} /> and are not stored. {message}{' '}
-        The setting is <code>{setting}</code>.{' '}
-        <Link href={pathTo('settings')}>Change the ignored traffic</Link>
-      </p>
-    </div>
-  )
-}
-
 const states = {
   off: 'This pixel is switched off',
   waiting: 'Waiting for the first event',
@@ -136,6 +87,12 @@ const states = {
   refused: 'Events are refused',
   ignored: 'Events arrive, but the project ignores them',
 }
+
+const hasNotice = (
+  { rejected_last_24h, last_refusal, last_ignored }: Activity,
+  state: keyof typeof states,
+): boolean =>
+  rejected_last_24h > 0 || last_ignored !== null || (state === 'lit' && last_refusal !== null)
 
 const isUnreadable = ({ error }: NonNullable<Activity['last_refusal']>) => error === 'malformed'
 
