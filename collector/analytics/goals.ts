@@ -18,7 +18,7 @@ export interface Goal {
 }
 
 /** Revenue: the number at a path into event_data, in a currency (ISO 4217). */
-export interface GoalValue {
+interface GoalValue {
   property: string
   currency: string
 }

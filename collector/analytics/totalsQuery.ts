@@ -25,7 +25,7 @@ export interface Totals<Count = number> {
 }
 
 /** Counts of sessions that start in the window. */
-export interface SessionTotals {
+interface SessionTotals {
   sessions: number
   /** Sessions with at least one page view. */
   viewing_sessions: number

@@ -12,7 +12,7 @@ import { MissingReference, readUsedVersions } from './builder/usedObjects.ts'
 import { buildsQueue, failBuild, requestBuild } from './builds.ts'
 import { parseDefinition } from './definition/parse.ts'
 
-export interface AudienceJobsDeps extends EventStores {
+interface AudienceJobsDeps extends EventStores {
   log: WarnLog
   allowance: Pick<Allowance, 'takeForWork'>
 }

@@ -49,7 +49,7 @@ export async function requestBuild(client: Queryable, audienceId: string): Promi
 }
 
 /** The progress of a build. The contract calls a build that runs `unloading`. */
-export interface BuildState {
+interface BuildState {
   build_id: string
   status: 'pending' | 'unloading' | 'completed' | 'failed'
   progress: number

@@ -30,7 +30,7 @@ export interface Explanation {
   readonly leaves: readonly ExplainedLeaf[]
 }
 
-export interface ExplainedLeaf {
+interface ExplainedLeaf {
   /** The place of the leaf, as a JSON pointer. */
   readonly pointer: string
   readonly met: boolean

@@ -17,7 +17,7 @@ export interface Member {
 }
 
 /** At most `limit` members of a build whose keys are above `after`, in their order. */
-export interface MembersRange {
+interface MembersRange {
   readonly organizationId: string
   readonly buildId: string
   readonly after: number

@@ -10,7 +10,7 @@ import type { Audience, StoredAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 
 /** Members of a build who may be shown now, and how many of them have each strength of interest. */
-export interface ShownNumbers {
+interface ShownNumbers {
   readonly count: number
   readonly low: number
   readonly medium: number

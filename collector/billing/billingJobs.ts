@@ -6,7 +6,7 @@ import { noteReachedBudgets } from './budgetNotices.ts'
 import { noteReports, sendReports } from './reports.ts'
 import type { TellStripe } from './stripe.ts'
 
-export interface BillingJobsDeps {
+interface BillingJobsDeps {
   postgres: Postgres
   /** Null: nothing is reported to Stripe. */
   tell: TellStripe | null

@@ -85,7 +85,7 @@ export interface Delivery {
   readonly records: number
 }
 
-export interface ChargeInput {
+interface ChargeInput {
   caller: Caller
   chargedTo: ChargedTo
   recordsMax: number
@@ -95,7 +95,7 @@ export interface ChargeInput {
   signal: AbortSignal | undefined
 }
 
-export interface ChargeDeps {
+interface ChargeDeps {
   ledger: Ledger
   /** Charges a response: at once, or after the charges of other builds of its audience are known. */
   write(

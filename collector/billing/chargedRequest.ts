@@ -81,7 +81,7 @@ export interface ReadRecords {
 }
 
 /** The number of charged records, and the rows that may be sent now. */
-export interface Settlement {
+interface Settlement {
   readonly charged: number
   /** The bytes of `rows`; `Charge.deliver` refunds the records that the service fails to hand over. */
   readonly rows: AsyncIterable<Buffer>

@@ -11,7 +11,7 @@ export const refusalCodes = ['budget_exceeded', 'platform_cap_exceeded'] as cons
 export type RefusalCode = (typeof refusalCodes)[number]
 
 /** The records that a job delivers for a project, such as a message or a file. */
-export interface JobCharge {
+interface JobCharge {
   /** Identifies the charge; the ledger charges each id once. */
   readonly requestId: string
   readonly organizationId: string

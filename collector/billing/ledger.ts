@@ -56,7 +56,7 @@ type BrokenResponse = Pick<ChargedResponse, 'request_id' | 'organization_id' | '
   }
 
 /** The outcome of a charge: the ledger has `charged` records, or none for the given reason. */
-export interface LedgerOutcome {
+interface LedgerOutcome {
   charged: number
   refusal: Refusal | UncarriedRefusal | null
 }

@@ -118,7 +118,7 @@ async function claimReport(postgres: Postgres, nowMs: number): Promise<ClaimedRe
 }
 
 /** A report that Stripe has not accepted yet. */
-export interface UnsentReport {
+interface UnsentReport {
   report_id: string
   organization_id: string
   meter: string

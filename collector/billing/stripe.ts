@@ -1,6 +1,6 @@
 import Stripe from 'stripe'
 
-export interface UsageReport {
+interface UsageReport {
   /** Stripe accepts the same identifier once within at least a day. */
   reportId: string
   customerId: string

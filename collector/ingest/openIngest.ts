@@ -21,7 +21,7 @@ export interface Ingest extends IngestDeps {
   close(): Promise<void>
 }
 
-export interface IngestSettings {
+interface IngestSettings {
   readonly config: Config
   readonly postgres: { readonly url: string; readonly pool: Postgres }
   readonly guard: GuardDeps

@@ -11,7 +11,7 @@ const spareLines = 1_000
 /** Delay before the next attempt after a failed write. */
 const retryMs = 30_000
 
-export interface ListSource<T> {
+interface ListSource<T> {
   keyOf(item: T): string
   get(key: string): T | undefined
   all(): Iterable<T>
@@ -19,7 +19,7 @@ export interface ListSource<T> {
 }
 
 /** A copy of a long list on this machine's disk, for a start without PostgreSQL. */
-export interface CachedList<T> {
+interface CachedList<T> {
   /** Returns the last written list, or undefined if there is none. */
   read(): T[] | undefined
   /** Writes the list. Call it once the list is complete; nothing is written earlier. */

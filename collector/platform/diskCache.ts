@@ -11,7 +11,7 @@ import {
 import { dirname, join } from 'node:path'
 
 /** A copy of a small PostgreSQL value on this machine's disk, for a start without PostgreSQL. */
-export interface DiskCache<T> {
+interface DiskCache<T> {
   /** Returns the last written value, or undefined if there is none or it cannot be read. */
   read(): T | undefined
   /** Replaces the value atomically. Ignores errors of the disk, because the next write may succeed. */

@@ -3,7 +3,7 @@ import { type Logger, pino } from 'pino'
 export type Log = Logger
 
 /** Fields of a log line, for searches. Of an error only the message: the rest may have rows. */
-export type LogFields = Readonly<Record<string, unknown>>
+type LogFields = Readonly<Record<string, unknown>>
 
 /** The part of a log for lost data. */
 export interface ErrorLog {

@@ -35,7 +35,7 @@ export const newApiCredentials = (mode: 'live' | 'test'): ApiCredentials => ({
 })
 
 /** Without these facts the key belongs to the operator and has full access in its scope. */
-export interface KeyMaking {
+interface KeyMaking {
   keyId: string
   role: KeyRole
   /** Absent: the key works until it is revoked. */

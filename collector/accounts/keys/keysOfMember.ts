@@ -16,7 +16,7 @@ export const KeysChoice = Type.Union([Type.Literal('revoke'), Type.Literal('hand
 type KeysChoice = Static<typeof KeysChoice>
 
 /** The project with the keys in question, if any, and whether the member will be removed from the organization. */
-export interface KeysScope {
+interface KeysScope {
   projectId?: string
   isRemoved?: boolean
 }

@@ -8,7 +8,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 /** Owner of the events to delete: an organization, a project or a pixel. */
-export interface DeletedThing {
+interface DeletedThing {
   organizationId: string
   projectId?: string
   pixelId?: string

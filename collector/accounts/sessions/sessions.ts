@@ -160,7 +160,7 @@ const daySeconds = 86_400
 const userAgentCharsMax = 300
 
 /** The holder of a session: a user with a password, or a member who signed in at the organization's provider. */
-export type SessionHolder =
+type SessionHolder =
   | { userId: string; memberId?: undefined }
   | { memberId: string; userId?: undefined }
 
@@ -210,7 +210,7 @@ function setSessionCookie(
 }
 
 /** The member of a session, and whether the organization's provider authenticated them. */
-export interface SignedInMember {
+interface SignedInMember {
   memberId: string
   byProvider?: boolean
 }

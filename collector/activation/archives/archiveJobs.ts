@@ -14,7 +14,7 @@ import {
 } from './archiveHour.ts'
 import { cutoffOf, hourMs } from './hourQuery.ts'
 
-export interface ArchiveJobsDeps extends ArchiveDeps {
+interface ArchiveJobsDeps extends ArchiveDeps {
   readonly log: WarnLog
 }
 

@@ -26,7 +26,7 @@ import {
   tags,
 } from './archives.ts'
 
-export interface ArchivesDeps {
+interface ArchivesDeps {
   postgres: Postgres
   now(): number
 }

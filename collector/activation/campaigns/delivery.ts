@@ -40,7 +40,7 @@ export interface ValidDelivery extends Delivery {
 export const deliveryFaultCodes = ['invalid_event', 'campaign_not_found'] as const
 
 /** A fault of a delivery: a JSON pointer into it, a code and a message. */
-export interface DeliveryFault {
+interface DeliveryFault {
   path: string
   code: (typeof deliveryFaultCodes)[number]
   message: string

@@ -6,14 +6,14 @@ import type { Daily, Metrics as MetricsSchema } from './campaignSchemas.ts'
 export type Metrics = Static<typeof MetricsSchema>
 
 /** Delivered events and cost: spend in millionths, so that sums are exact. */
-export interface Delivered {
+interface Delivered {
   impressions: number
   clicks: number
   spendMicros: number
 }
 
 /** The campaigns and days (YYYY-MM-DD, UTC, both inclusive) of a report. */
-export interface PerformanceOf {
+interface PerformanceOf {
   organizationId: string
   campaigns: readonly { campaign_id: string; project_id: string }[]
   startDate?: string | undefined

@@ -33,7 +33,7 @@ import {
 } from './visitAlertSchemas.ts'
 import { changedMatch, listVisitAlerts, readMatch, readVisitAlert } from './visitAlerts.ts'
 
-export interface VisitAlertsDeps {
+interface VisitAlertsDeps {
   postgres: Postgres
   outbound: Outbound
   secretBox: SecretBox

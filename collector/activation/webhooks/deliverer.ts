@@ -9,7 +9,7 @@ import { messageIdPrefix } from './deliveries.ts'
 import { type Outcome, recordOutcome } from './outcome.ts'
 import { secretPurpose } from './webhooks.ts'
 
-export interface DelivererDeps {
+interface DelivererDeps {
   postgres: Postgres
   outbound: Outbound
   secretBox: SecretBox

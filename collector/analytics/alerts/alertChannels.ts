@@ -97,7 +97,7 @@ export async function readersOf(
 }
 
 /** The alert whose chat gets a message. */
-export type AlertId = { readonly alertId: string } | { readonly visitAlertId: string }
+type AlertId = { readonly alertId: string } | { readonly visitAlertId: string }
 
 /** Sends a message to the chat of an alert, once the transaction commits. */
 export async function sendToChat(

@@ -11,7 +11,7 @@ import { readGoals } from '../goals.ts'
 import { type ChatDeps, chatQueue, postToChats, readersOf, sendToChat } from './alertChannels.ts'
 import { type Condition, type Measurement, measure } from './condition.ts'
 
-export interface AlertJobsDeps extends ChatDeps {
+interface AlertJobsDeps extends ChatDeps {
   openQueryExecutor: OpenQueryExecutor
   /** The address of this service for browsers, without a slash at the end. */
   publicUrl: string

@@ -26,7 +26,7 @@ import { readChatUrl, requireReaders, sealChatUrl } from './alertChannels.ts'
 import { Alert, AlertChange, AlertInput, alertsMax, listAlerts, readAlert } from './alerts.ts'
 import { completeCondition, conditionFault } from './condition.ts'
 
-export interface AlertsDeps extends ReadDeps {
+interface AlertsDeps extends ReadDeps {
   outbound: Outbound
   secretBox: SecretBox
 }

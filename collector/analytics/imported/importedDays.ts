@@ -61,7 +61,7 @@ interface Figures {
 }
 
 /** The imported days of a plan: number of days since 1970, both inclusive. */
-export interface ImportedDays {
+interface ImportedDays {
   readonly projectId: string
   readonly firstDay: number
   readonly endDay: number

@@ -28,7 +28,7 @@ interface NamedShare {
   project_id: string | undefined
 }
 
-export type SharesDeps = ReadDeps & { readonly secretBox: SecretBox }
+type SharesDeps = ReadDeps & { readonly secretBox: SecretBox }
 
 /** /api/v1/analytics/shares: links that show figures without a sign-in, until they end. */
 export const sharesRoutes =

@@ -8,7 +8,7 @@ export interface SecretVersions {
   identify_secret_oldest: number
 }
 
-export interface IdentifySecret {
+interface IdentifySecret {
   version: number
   /** 64 hex characters; this text is the key of the HMAC. */
   secret: string

@@ -16,7 +16,7 @@ export interface ObjectKind<Found extends { readonly project_id: string }> {
   readonly missing: () => ApiError
 }
 
-export interface RequestedObject {
+interface RequestedObject {
   readonly id: string
   readonly project_id?: string | undefined
 }

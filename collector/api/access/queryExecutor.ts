@@ -38,14 +38,14 @@ export interface QueryExecutor {
 /** How much a read may use of ClickHouse: a page stops when it is full, a scan reads its complete window. */
 export type Effort = 'page' | 'scan'
 
-export interface ReadBy {
+interface ReadBy {
   readonly effort: Effort
   readonly signal: AbortSignal
   /** The window of the read, if it has one, for the error of a query that is too heavy. */
   readonly window?: { readonly startMs: number; readonly endMs: number } | undefined
 }
 
-export interface ReadLimits {
+interface ReadLimits {
   /** Time limit of all queries of a request together. */
   readonly secondsMax: number
   readonly memoryBytesMax: number
@@ -84,7 +84,7 @@ export const readLimitsOf = ({
   scanThreads,
 })
 
-export interface ReadFor {
+interface ReadFor {
   readonly organizationId: string
   readonly mode: 'live' | 'test'
   /** Callers with share links have limits of their own, so they never delay the organization's keys. */

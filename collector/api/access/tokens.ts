@@ -9,7 +9,7 @@ export interface Tokens {
   verify(token: string): Promise<TokenClaims | null>
 }
 
-export interface TokenClaims {
+interface TokenClaims {
   memberId: string
   /** When the token was issued, seconds since 1970. */
   issuedAt: number

@@ -6,7 +6,7 @@ import { listen } from '../http/listen.ts'
 import { healthRoutes } from './healthRoutes.ts'
 
 /** Answers on PORT while a store that the service needs to start is unavailable. */
-export interface StartupServer {
+interface StartupServer {
   /** Opens the server if it is not open. `/readyz` and all other requests then report `reason`. */
   waitFor(reason: string): Promise<void>
   /** Releases the port to the workers. */

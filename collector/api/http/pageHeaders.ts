@@ -1,5 +1,5 @@
 /** The allowed sources of a page by directive of Content-Security-Policy; all others are forbidden. */
-export type PageSources = Readonly<Record<`${string}-src`, string>>
+type PageSources = Readonly<Record<`${string}-src`, string>>
 
 /**
  * Returns the headers of an HTML page: only required sources, and no content sniffing. Only pages of

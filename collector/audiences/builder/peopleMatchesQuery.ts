@@ -45,7 +45,7 @@ function profileMatchesQueries(plan: MembersPlan, bind: Bind): string[] {
 }
 
 /** Sums of events over the cookies of each person, and the matched event leaves. */
-export interface EventSums {
+interface EventSums {
   /** SQL: `hem_number` and the sums over all known cookies of a person. */
   readonly select: string
   readonly sums: readonly string[]

@@ -3,7 +3,7 @@ import { operators } from '../../events/query/filter/filter.ts'
 
 /** The operators of profile leaves: those of filters, and two that combine two filters in one leaf. */
 export const profileOps = [...operators, 'between', 'is_set'] as const
-export type ProfileOp = (typeof profileOps)[number]
+type ProfileOp = (typeof profileOps)[number]
 
 /** JSON types of values; times are ISO 8601 texts. */
 const jsonTypes = {

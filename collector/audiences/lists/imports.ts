@@ -107,7 +107,7 @@ const tooManyWaiting = (message: string) =>
   })
 
 /** An unfinished import, and the machine with its file; null: any machine. */
-export interface UnfinishedImport {
+interface UnfinishedImport {
   readonly importId: string
   readonly collectorId: string | null
 }

@@ -7,7 +7,7 @@ import { leavesOf } from '../definition/definition.ts'
 import { freeRowsMax } from './mask.ts'
 
 /** A sample: the plan of a build, without stored counts, with the database of its events. */
-export interface SamplePlan extends CurrentPlan {
+interface SamplePlan extends CurrentPlan {
   /** Orders the members, of whom the first are the sample. */
   readonly salt: string
 }

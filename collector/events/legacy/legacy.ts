@@ -73,7 +73,7 @@ export const InclusiveEventsQuery = strictObject({
 })
 
 /** A plan for a page of events, and further facts of the request that determine the response. */
-export interface LegacyEvents extends ParsedRequest<EventsPlan> {
+interface LegacyEvents extends ParsedRequest<EventsPlan> {
   /** Whether the caller listed the fields, which then determine the meter. */
   readonly isSelected: boolean
 }

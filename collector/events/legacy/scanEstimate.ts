@@ -12,7 +12,7 @@ import { eventsQuery } from '../query/page/eventsQuery.ts'
 import { nameProjects, partsOfProjects } from '../query/projects.ts'
 
 /** The estimated scan of a query, according to ClickHouse's index; a page that fills early needs less. */
-export interface ScanEstimate {
+interface ScanEstimate {
   rows: number
   /** Uncompressed bytes of the needed columns, by their average size in the table. */
   bytes: number

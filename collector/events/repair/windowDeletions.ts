@@ -72,7 +72,7 @@ interface WaitingDeletion {
   requested_ms: number
 }
 
-export interface WindowDeletionDeps {
+interface WindowDeletionDeps {
   postgres: Postgres
   /** The events of real visitors. */
   clickhouse: ClickHouse

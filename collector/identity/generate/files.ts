@@ -6,7 +6,7 @@ import { dayMs } from '../../platform/days.ts'
 import { seededRandom } from '../../platform/seededRandom.ts'
 import { companyAt, cookieAt, type Graph, profileAt } from './index.ts'
 
-export interface GraphSize {
+interface GraphSize {
   readonly profiles: number
   readonly cookies: number
   readonly companies: number

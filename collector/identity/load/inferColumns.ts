@@ -8,7 +8,7 @@ import type { Target } from './targets.ts'
 
 const sampleRecords = 1_000
 
-export interface ShapeOptions {
+interface ShapeOptions {
   readonly target: Target
   readonly mapping: Mapping
   readonly ignoreUnknown: boolean

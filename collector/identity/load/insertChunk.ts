@@ -9,7 +9,7 @@ import type { Format, Source } from './source.ts'
 import type { Stage } from './stage.ts'
 import { inOrder, insertStatement, rejectStatement, type Shape } from './statements.ts'
 
-export interface InsertChunkOptions {
+interface InsertChunkOptions {
   readonly clickhouse: ClickHouse
   readonly stage: Stage
   readonly source: Source
@@ -17,7 +17,7 @@ export interface InsertChunkOptions {
   readonly ignoreUnknown: boolean
 }
 
-export interface InsertedChunk {
+interface InsertedChunk {
   readonly rows: number
   readonly rejected: readonly RejectedRow[]
 }

@@ -4,7 +4,7 @@ const barWidth = 24
 const redrawMs = 200
 const plainLineMs = 5_000
 
-export interface ProgressBar {
+interface ProgressBar {
   show(progress: Progress): void
   /** Removes the bar, so that other lines can be printed. */
   clear(): void

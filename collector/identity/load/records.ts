@@ -10,7 +10,7 @@ const noEnd = -1
 export const openQuote = -2
 
 /** A record: bytes from `start` to `end`, its line break included. */
-export interface Extent {
+interface Extent {
   readonly start: number
   readonly end: number
   /** Number of lines before the record. */

@@ -21,7 +21,7 @@ export interface RejectedRow {
   readonly text?: string
 }
 
-export interface RejectedFile {
+interface RejectedFile {
   /** Appends rows durably and returns the file's length. */
   append(rows: readonly RejectedRow[]): number
 }

@@ -8,7 +8,7 @@ const nobody = '00000000-0000-0000-0000-000000000000'
 /** The subject of a request: a person, by the hashed address, or one browser. */
 export type Subject = { hem: string; cookieId?: never } | { cookieId: string; hem?: never }
 
-export interface SubjectInput {
+interface SubjectInput {
   hem?: string | undefined
   email?: string | undefined
   cookie_id?: string | undefined

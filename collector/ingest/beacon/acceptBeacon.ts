@@ -56,7 +56,7 @@ export interface BeaconDeps {
   storeRejected: StoreRejected
 }
 
-export interface AcceptedBeacon {
+interface AcceptedBeacon {
   receipt: BeaconReceipt
   visitor: Visitor
 }

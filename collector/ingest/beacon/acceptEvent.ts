@@ -75,7 +75,7 @@ interface RefusedEvent {
 }
 
 /** The rows and the identity from one member of a beacon's `events`. */
-export type AcceptedEvent = Readonly<Pick<Member, 'rows' | 'person' | 'refused'>>
+type AcceptedEvent = Readonly<Pick<Member, 'rows' | 'person' | 'refused'>>
 
 /**
  * Turns one member of a beacon's `events` into rows. `exact` is the member with its long integers as marked texts, if it

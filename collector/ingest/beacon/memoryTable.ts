@@ -3,14 +3,14 @@ import { openCachedList } from '../../platform/cachedList.ts'
 import { listenNotify } from '../../platform/postgres/listenNotify.ts'
 
 /** A table of PostgreSQL in this process's memory, so that a beacon queries no database. */
-export interface MemoryTable<T> {
+interface MemoryTable<T> {
   get(key: string): T | undefined
   has(key: string): boolean
   readonly size: number
   close(): Promise<void>
 }
 
-export interface TableSource<T> {
+interface TableSource<T> {
   url: string
   /** The channel on which PostgreSQL announces changes, and the name of the copy on disk. */
   name: string

@@ -4,7 +4,7 @@ import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-n
 import { StartError } from '../../platform/startError.ts'
 import { LogUnavailable } from '../log/eventLog.ts'
 
-export interface NatsClient {
+interface NatsClient {
   readonly connection: NatsConnection
   readonly stream: JetStreamClient
   readonly manager: JetStreamManager

@@ -10,7 +10,7 @@ import type { EventLogs, Spools } from '../spool/spools.ts'
 import { type LogMessage, type NatsLink, openNatsLink, publish } from './natsLink.ts'
 import { type LogStream, streamOf } from './streams.ts'
 
-export interface NatsLogOptions {
+interface NatsLogOptions {
   link: NatsLink
   stream: LogStream
   whenAway: NatsSettings['whenAway']

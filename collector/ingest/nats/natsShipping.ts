@@ -15,7 +15,7 @@ import { readProgress } from './progress.ts'
 import { StreamConsumer } from './streamConsumer.ts'
 import { allStreams, ensureStreams, infoOf, streamOf } from './streams.ts'
 
-export interface NatsShippingOptions {
+interface NatsShippingOptions {
   settings: NatsSettings
   postgres: { readonly pool: Postgres; readonly url: string }
   clickhouse: ClickHouse

@@ -2,7 +2,7 @@ import { type ConsumedRows, decodeBatch, type LogBatches } from '../shipper/logB
 import { oldestAtOf } from '../spool/segmentFile.ts'
 
 /** Consecutive messages of a stream, which are inserted together. */
-export interface MessageBatch {
+interface MessageBatch {
   first: number
   last: number
   /** The records of the messages; null if they must be read again. */
@@ -10,7 +10,7 @@ export interface MessageBatch {
   oldestAt: number
 }
 
-export interface StreamBatchesOptions {
+interface StreamBatchesOptions {
   stream: string
   /** When NATS created the stream: a token must not repeat if the stream was deleted and created again. */
   created: string

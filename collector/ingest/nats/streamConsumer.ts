@@ -11,7 +11,7 @@ import { beginStream, commitMessages, recordVerification, type Verification } fr
 import { oldestAtOfRecord, StreamBatches } from './streamBatches.ts'
 import { infoOf, type LogStream } from './streams.ts'
 
-export interface StreamConsumerOptions {
+interface StreamConsumerOptions {
   link: NatsLink
   stream: LogStream
   owner: Lease

@@ -30,7 +30,7 @@ export const chunkNames = [
 ] as const
 export type ChunkName = (typeof chunkNames)[number]
 
-export interface PixelScripts {
+interface PixelScripts {
   of(pixelId: string, settings: PixelSettings): Promise<Script>
   chunks: Record<ChunkName, Script>
 }

@@ -21,7 +21,7 @@ const timeCharsMax = 40
 const idCharsMax = 1_000
 
 /** A valid message, as a member of a beacon's `events`. */
-export interface MappedMessage {
+interface MappedMessage {
   event: Data
   /** The event with the digits of long integers (normalize/exactNumbers.ts). */
   exactEvent: Data

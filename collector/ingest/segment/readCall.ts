@@ -14,7 +14,7 @@ export const callBytesMax = 500 * 1024
 export const callMessagesMax = 2_500
 
 /** The messages of one visitor, as one beacon. */
-export interface VisitorBeacon {
+interface VisitorBeacon {
   envelope: Envelope
   /** The language of the visitor, if the messages contain it. */
   locale: string | undefined

@@ -33,7 +33,7 @@ export interface Shipment {
   memory: Buffer
 }
 
-export interface BatchPreparerOptions {
+interface BatchPreparerOptions {
   clickhouse: ClickHouse
   table: string
   batches: LogBatches

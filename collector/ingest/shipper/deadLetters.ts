@@ -17,7 +17,7 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { syncDirectory } from '../spool/segmentFile.ts'
 
 /** A row that ClickHouse always refuses. */
-export interface DeadLetter {
+interface DeadLetter {
   table: string
   reason: string
   row: string
@@ -36,7 +36,7 @@ export function appendDeadLetter(directory: string, batch: string, letter: DeadL
   syncDirectory(directory)
 }
 
-export interface LetterFile {
+interface LetterFile {
   path: string
   letters: DeadLetter[]
 }

@@ -22,7 +22,7 @@ const warmedMs = 2 * clockErrorMsMax
 const idsPerQuery = 2_000
 
 /** The lines of a part of a batch, after removeFrom. */
-export interface CheckedLines {
+interface CheckedLines {
   payloads: Buffer[]
   /** Lines whose event is stored, or occurs earlier. */
   duplicates: Buffer[]

@@ -51,7 +51,7 @@ export function shardPartsOf(
   )
 }
 
-export interface InsertOptions {
+interface InsertOptions {
   clickhouse: ClickHouse
   table: string
   deadLetterDirectory: string

@@ -5,7 +5,7 @@ import { onShard } from '../../platform/clickhouse/shards.ts'
 import { shardPartsOf, withoutStoredLines } from './insert.ts'
 import type { LogBatches } from './logBatches.ts'
 
-export interface ShippedBatchesOptions {
+interface ShippedBatchesOptions {
   clickhouse: ClickHouse
   batches: LogBatches
   table: string

@@ -10,7 +10,7 @@ import { type ShipObserver, Shipper } from './shipper.ts'
 export const keepShippedMs = 120_000
 
 /** Takes the sealed segments of one table out of the spools of this machine. */
-export interface SegmentShipper {
+interface SegmentShipper {
   readonly backlog: number
   /** When the first row that is not certainly in ClickHouse was received, epoch milliseconds; Infinity: all are. */
   readonly lowMark: number

@@ -44,7 +44,7 @@ export class FrameEncoder {
   }
 }
 
-export interface SegmentContent {
+interface SegmentContent {
   /** The JSONEachRow lines of each complete record, in order, as views into the segment's bytes. */
   payloads: Buffer[]
   rows: number

@@ -29,7 +29,7 @@ import { receivedAtOf } from './rowFields.ts'
  * sealed and waits to be shipped. `.done` is stored in ClickHouse, and stays for a while in case ClickHouse
  * loses it in a crash.
  */
-export type SegmentState = 'spare' | 'open' | 'seg' | 'done'
+type SegmentState = 'spare' | 'open' | 'seg' | 'done'
 
 export const inState = (path: string, state: SegmentState): string =>
   path.replace(/\.[a-z]+$/, `.${state}`)

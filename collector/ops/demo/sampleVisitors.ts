@@ -42,7 +42,7 @@ const demoGoals = [
   { name: 'Search', filter: 'event_type:eq:search' },
 ]
 
-export interface SeedDeps {
+interface SeedDeps {
   postgres: Postgres
   clickhouse: ClickHouse
   uploads: Uploads

@@ -12,7 +12,7 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { packageRoot } from '../../platform/paths.ts'
 import { type DemoPixel, demoRowsQuery } from './rowsQuery.ts'
 
-export interface ShopDeps {
+interface ShopDeps {
   /** The demo's pixel; the panel shows only its events. */
   pixel: DemoPixel
   /** The events of real visitors. */

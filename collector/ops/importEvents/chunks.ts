@@ -18,7 +18,7 @@ export interface RowChunk {
   readonly end: FilePosition
 }
 
-export interface ChunkOptions extends ColumnOptions {
+interface ChunkOptions extends ColumnOptions {
   readonly clickhouse: ClickHouse
   /** The table into which a Parquet file is decoded. */
   readonly stage: string

@@ -33,7 +33,7 @@ export interface ImportRequest extends ColumnOptions {
   readonly product?: Product | undefined
 }
 
-export interface ImportStores {
+interface ImportStores {
   readonly clickhouse: ClickHouse
   readonly postgres: { readonly pool: Postgres; readonly url: string }
   readonly dataDir: string

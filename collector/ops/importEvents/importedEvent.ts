@@ -21,7 +21,7 @@ import type { ImportedRow } from './columns.ts'
 import { type Data, dataOfRow } from './eventData.ts'
 import { readTime } from './readTime.ts'
 
-export interface ImportedEvent {
+interface ImportedEvent {
   eventId: string
   tsMillis: number
   /** The line for the `events` table, without `spool_id`, `seq` and line end. */
@@ -40,7 +40,7 @@ export interface ImportDeps {
 }
 
 /** Counts equal events of a chunk, so that each has an id of its own, and the same one in each import. */
-export type CountEqual = (eventId: string) => number
+type CountEqual = (eventId: string) => number
 
 export function createCountEqual(): CountEqual {
   const counts = new Map<string, number>()

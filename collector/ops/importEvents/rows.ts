@@ -22,7 +22,7 @@ export interface FileRow {
 }
 
 /** Reads the rows of complete records; `linesBefore` are the lines of the file before them. */
-export type ReadRows = (bytes: Buffer, linesBefore: number) => Generator<FileRow>
+type ReadRows = (bytes: Buffer, linesBefore: number) => Generator<FileRow>
 
 const comma = 0x2c
 const newline = 0x0a

@@ -26,7 +26,7 @@ export interface EventChunk {
 }
 
 /** The outcome of a chunk: numbers of events. */
-export interface StoredChunk {
+interface StoredChunk {
   readonly imported: number
   readonly duplicates: number
   /** ClickHouse refused these; they are dead letters. */

@@ -9,7 +9,7 @@ import type { Stores } from '../../platform/stores/openStores.ts'
 import type { Shipping } from './shipping.ts'
 import type { Workers } from './startWorkers.ts'
 
-export interface ChoresOptions {
+interface ChoresOptions {
   stores: Stores
   workers: Workers
   shipping: Shipping

@@ -27,7 +27,7 @@ import type { SendMail } from '../../platform/mail.ts'
 import { mailQueues } from '../../platform/outbox/mails.ts'
 import { sandboxQueues } from '../sandbox/sandboxJobs.ts'
 
-export interface QueueDeps extends Omit<SendDeps, 'temporaryDirectory'>, ListJobsDeps, Files {
+interface QueueDeps extends Omit<SendDeps, 'temporaryDirectory'>, ListJobsDeps, Files {
   readonly config: Pick<Config, 'sampleDays' | 'stripeApiKey' | 'stripeApiBase'>
   /** The address of this service for browsers, without a slash at the end. */
   readonly publicUrl: string

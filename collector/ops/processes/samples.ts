@@ -10,7 +10,7 @@ import { keepSampleVisitsComing } from '../demo/sampleVisits.ts'
 import { ensureSandbox } from '../sandbox/sandbox.ts'
 
 /** Dependencies of the sample data; only a service that answers reads has it. */
-export interface SampleDeps {
+interface SampleDeps {
   readonly uploads: Uploads
   readonly secretBox: SecretBox
 }

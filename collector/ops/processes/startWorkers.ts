@@ -10,7 +10,7 @@ import { buildRoot } from '../../platform/paths.ts'
 import { StartError } from '../../platform/startError.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts'
 
-export interface WorkersOptions {
+interface WorkersOptions {
   count: number
   setupOf(index: number): WorkerSetup
   recover(index: number): Promise<void>

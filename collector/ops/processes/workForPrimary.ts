@@ -24,7 +24,7 @@ export interface Primary {
 }
 
 /** Starts a worker. Resolves, once the worker listens, with the function that stops it in order. */
-export type StartWork = (setup: WorkerSetup, primary: Primary) => Promise<() => Promise<void>>
+type StartWork = (setup: WorkerSetup, primary: Primary) => Promise<() => Promise<void>>
 
 const tell = (message: FromWorker) => process.send?.(message)
 

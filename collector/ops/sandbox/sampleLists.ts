@@ -8,8 +8,6 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { sampleProfiles } from './sampleDatabase.ts'
 
-export const sampleListId = sampleIdentity.listId
-
 interface SampleList {
   listId: string
   importId?: string

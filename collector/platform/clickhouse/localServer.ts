@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { endHopeless, launcherSettings, onParentGone } from '../localStores/supervise.ts'
 import type { ClusterMember } from './local.ts'
 
-export interface LocalClickHouseSettings {
+interface LocalClickHouseSettings {
   directory: string
   password: string
   querySettings: Readonly<Record<string, number>>

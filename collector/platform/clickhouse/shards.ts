@@ -34,7 +34,7 @@ function mixed(word: bigint): bigint {
   return product ^ (product >> 47n)
 }
 
-export interface ShardLines {
+interface ShardLines {
   /** From 0. */
   readonly shard: number
   readonly payloads: Buffer[]

@@ -41,7 +41,7 @@ export interface Again {
   againInSeconds: number
 }
 
-export type SendJob = (queue: string, key: string) => Promise<void>
+type SendJob = (queue: string, key: string) => Promise<void>
 
 export const jobsChannel = 'footfall_jobs'
 

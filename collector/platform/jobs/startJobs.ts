@@ -20,7 +20,7 @@ const connectionsMax = 2
 /** The same error of an unavailable store is logged at most once in this time. */
 const sameErrorMs = 60_000
 
-export interface JobsOptions {
+interface JobsOptions {
   postgres: Postgres
   postgresUrl: string
   queues: readonly Queue[]
@@ -28,7 +28,7 @@ export interface JobsOptions {
 }
 
 /** The number of jobs of a queue in a state, as of the last supervision. */
-export interface JobCount {
+interface JobCount {
   queue: string
   state: 'waiting' | 'active' | 'failed'
   count: number

@@ -17,7 +17,7 @@ export interface LocalStore {
   stop(): Promise<void>
 }
 
-export interface LocalStoreOptions {
+interface LocalStoreOptions {
   name: string
   /** The launcher's bundle, which reads `settings` and the port from its standard input. */
   launcher: string

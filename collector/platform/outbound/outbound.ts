@@ -42,7 +42,7 @@ export interface Outbound {
   agents: GuardedAgents
 }
 
-export interface OutboundOptions {
+interface OutboundOptions {
   /** FOOTFALL_OUTBOUND_ALLOW: internal hosts, addresses and ranges that requests may reach. */
   allow: readonly string[]
   /** DNS servers; default: those of the system. */

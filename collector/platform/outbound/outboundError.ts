@@ -1,4 +1,4 @@
-export type OutboundErrorCode =
+type OutboundErrorCode =
   | 'address_refused'
   | 'not_resolved'
   | 'connection_failed'

@@ -8,7 +8,7 @@ const secretBytes = 32
 /** Returns a new webhook secret, in the format that the receiver stores. */
 export const newWebhookSecret = (): string => prefix + randomBytes(secretBytes).toString('base64')
 
-export interface SignedMessage {
+interface SignedMessage {
   /** The id of the message, which is the same in every attempt. */
   id: string
   /** The time of this attempt, epoch milliseconds: receivers refuse old messages. */

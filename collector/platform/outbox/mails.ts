@@ -38,7 +38,7 @@ export async function mailTo(
   await wakeQueue(client, mailsQueue)
 }
 
-export interface MailJobsDeps {
+interface MailJobsDeps {
   postgres: Postgres
   /** Null: mails are deleted instead of sent. */
   sendMail: SendMail | null

@@ -3,13 +3,13 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync } fr
 import { basename, dirname, join } from 'node:path'
 import { endHopeless } from '../localStores/supervise.ts'
 
-export interface PostgresBinaries {
+interface PostgresBinaries {
   initdb: string
   postgres: string
 }
 
 /** Another user that runs a program, with the fields of `spawn`. */
-export interface RunAs {
+interface RunAs {
   uid: number
   gid: number
 }

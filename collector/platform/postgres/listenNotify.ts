@@ -13,7 +13,7 @@ const loadMs = 300_000
 /** The most announcements for one call of `changed`. */
 const changesMax = 250
 
-export interface ListenOptions {
+interface ListenOptions {
   url: string
   channel: string
   /**

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { storePassword } from '../localStores/password.ts'
 import { type LocalStore, superviseLocalStore } from '../localStores/supervise.ts'
 
-export interface LocalPostgres extends LocalStore {
+interface LocalPostgres extends LocalStore {
   /** Address with credentials, in the form of DATABASE_URL. */
   readonly url: string
 }

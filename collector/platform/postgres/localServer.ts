@@ -21,7 +21,7 @@ import { join } from 'node:path'
 import { launcherSettings, onParentGone } from '../localStores/supervise.ts'
 import { postgresBinaries } from './binaries.ts'
 
-export interface LocalPostgresSettings {
+interface LocalPostgresSettings {
   directory: string
   password: string
 }

@@ -26,7 +26,7 @@ export interface Servers {
 }
 
 /** The addresses of both stores; null for a store that is started locally in the data directory. */
-export interface StoreSettings {
+interface StoreSettings {
   dataDir: string
   clickhouse: ClickHouseAddress | null
   clickhouseDatabase: string

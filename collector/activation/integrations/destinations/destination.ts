@@ -106,7 +106,7 @@ export interface EndedRun {
 }
 
 /** A sent person who must be removed: the hem, and the destination's id of the person. */
-export interface Recipient {
+interface Recipient {
   readonly hem: string
   readonly remoteId: string | null
 }

@@ -24,7 +24,7 @@ export interface S3Settings {
   region?: string
   prefix?: string
 }
-export type S3Context = DestinationContext<
+type S3Context = DestinationContext<
   S3Settings,
   { access_key_id: string; secret_access_key: string }
 >

@@ -11,18 +11,12 @@ interface SalesforceContext extends CallContext {
   }
 }
 
-export interface SalesforceField extends DestinationField {
+interface SalesforceField extends DestinationField {
   /** Whether this field can be the key of an upsert. */
   readonly isLookup: boolean
 }
 
-export type JobState =
-  | 'Open'
-  | 'UploadComplete'
-  | 'InProgress'
-  | 'JobComplete'
-  | 'Failed'
-  | 'Aborted'
+type JobState = 'Open' | 'UploadComplete' | 'InProgress' | 'JobComplete' | 'Failed' | 'Aborted'
 
 /** The parts of Salesforce's REST API and Bulk API 2.0 that are used. All throw DestinationError. */
 export interface Salesforce {

@@ -8,7 +8,7 @@ const space = 0x20
 const tab = 0x09
 
 /** A CSV row: its end, and one of its fields. */
-export interface CsvRecord extends CsvField {
+interface CsvRecord extends CsvField {
   /** The start of the next row. */
   end: number
   /** The reason if the row is invalid; then it is one line, and the next line is parsed separately. */

@@ -6,7 +6,7 @@ import { fieldOf, readCsvRecord } from './csvRecord.ts'
 import { type ImportFile, recordBytesMax } from './importFile.ts'
 
 /** Rows in RowBinary: the line from 0 (UInt32), the reason from 1, or 0 (UInt8), the text. */
-export interface EncodedRows {
+interface EncodedRows {
   readonly bytes: Buffer
   readonly rows: number
   /** Length of the encoded input. */

@@ -44,7 +44,7 @@ export const countsAnswer = (
 })
 
 /** An hour or a day with events, and the number of each type. */
-export interface IndexEntry {
+interface IndexEntry {
   /** In ClickHouse's format: 2026-01-31T12:00:00Z, or 2026-01-31 for a day. */
   start: string
   count: number

@@ -16,7 +16,7 @@ export const operators = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'like', 'in'] as
 export type Operator = (typeof operators)[number]
 
 /** The compared value: a readable field, or a path into the JSON of event_data. */
-export type Operand =
+type Operand =
   | { readonly field: Field; readonly path?: never }
   | { readonly path: readonly string[]; readonly field?: never }
 

@@ -5,7 +5,7 @@ import { contentTypeOf, type Format, isTable } from '../../../api/http/negotiate
 import { streamOf } from '../../../api/http/streaming.ts'
 
 /** A response with rows, which `settle` has released. */
-export interface RowsAnswer {
+interface RowsAnswer {
   readonly format: Format
   readonly columns: readonly Field[]
   readonly records: number

@@ -1,9 +1,10 @@
 /** What test keys see of lists. */
 import { beforeAll, expect, test } from 'vitest'
+import { sampleIdentity } from '../../../../collector/api/access/sandboxTenant.ts'
 import { runImport } from '../../../../collector/audiences/lists/import/runImport.ts'
 import { readUnfinishedImports } from '../../../../collector/audiences/lists/imports.ts'
 import { createAllowance } from '../../../../collector/billing/allowance.ts'
-import { ensureSampleLists, sampleListId } from '../../../../collector/ops/sandbox/sampleLists.ts'
+import { ensureSampleLists } from '../../../../collector/ops/sandbox/sampleLists.ts'
 import { waitFor } from '../../../harness/service.ts'
 import { type Tenants, tenantsOfWorker, withKey } from '../../../spec/tenants.ts'
 
@@ -21,9 +22,11 @@ test('a test key has a sample list, imported among the sample’s people, and ch
     await runImport({ postgres, uploads, clickhouse: stores, allowance }, importId)
   const headers = withKey(service.ours.testKey)
   const listed = (await service.app.inject({ url: '/api/v1/lists', headers })).json()
-  expect(listed.lists).toMatchObject([{ id: sampleListId, name: 'Sample customers', kind: 'hems' }])
+  expect(listed.lists).toMatchObject([
+    { id: sampleIdentity.listId, name: 'Sample customers', kind: 'hems' },
+  ])
   const { imports } = (
-    await service.app.inject({ url: `/api/v1/lists/${sampleListId}/imports`, headers })
+    await service.app.inject({ url: `/api/v1/lists/${sampleIdentity.listId}/imports`, headers })
   ).json()
   expect(imports).toMatchObject([
     {
@@ -49,7 +52,7 @@ test('a test key has a sample list, imported among the sample’s people, and ch
   })
   expect([created.statusCode, created.json().list]).toMatchObject([
     202,
-    { id: sampleListId, name: 'Mine' },
+    { id: sampleIdentity.listId, name: 'Mine' },
   ])
   await waitFor('the file to go', async () => (await uploads.list(0)).length === files.length)
   expect((await service.app.inject({ url: '/api/v1/lists', headers })).json()).toEqual(listed)
