@@ -7,7 +7,7 @@ export async function lockOrganization(client: Queryable, organizationId: string
   ])
 }
 
-/** Changes of a project’s alerts, goals, audiences and other objects run one after another. */
+/** Changes of a project’s alerts, goals or audiences run one after another. */
 export async function lockProject(client: Queryable, projectId: string): Promise<void> {
   await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
 }
