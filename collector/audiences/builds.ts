@@ -61,7 +61,6 @@ interface BuildState {
 const selectState = `SELECT build_id, status, progress::float8 AS progress, count::float8 AS count, error, updated_at
   FROM audience_builds`
 
-/** Reads the last requested build of an audience. */
 export async function readNewestBuild(client: Queryable, audienceId: string): Promise<BuildState> {
   const sql = `${selectState} WHERE audience_id = $1 ORDER BY number DESC LIMIT 1`
   return (await client.query<BuildState>(sql, [audienceId])).rows[0]!

@@ -34,7 +34,6 @@ interface ExplainedLeaf {
   /** The place of the leaf, as a JSON pointer. */
   readonly pointer: string
   readonly met: boolean
-  /** For an event leaf: the number of counted events. */
   readonly events?: number
 }
 

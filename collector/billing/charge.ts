@@ -61,7 +61,6 @@ export interface Answered {
 export interface Charge {
   /** Whether the request has an Idempotency-Key: `settle` then needs hashes, except of a build. */
   readonly isRepeatable: boolean
-  /** The repeated request, or null. */
   readonly repeats: Repeated | null
   /**
    * Charges the records of the response, and returns the charged number. A repeat is charged for fewer records, a

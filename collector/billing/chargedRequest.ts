@@ -68,7 +68,6 @@ export interface ReadRecords {
   readonly meter?: Meter
   /** Whether the answer is a file or has the URLs of files. */
   readonly isDownload?: boolean
-  /** The window that was read, if the read has one. */
   readonly window?: ReadWindow
   /**
    * One hash for each record, in the order of the answer. `settle` calls it only for a request with Idempotency-Key.

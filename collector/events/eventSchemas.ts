@@ -53,7 +53,6 @@ const Meta = Type.Object(
 const tableTypes =
   'The types are those of the schema routes: Utf8, Int64, Float64 (double), Boolean, Timestamp (milliseconds, UTC).'
 
-/** The schema of a page of rows in each format. */
 export const pageIn = (description: string, page: TSchema, row: TSchema) => ({
   description,
   content: {
@@ -85,7 +84,6 @@ export const pageIn = (description: string, page: TSchema, row: TSchema) => ({
   },
 })
 
-/** GET /api/v3/events/{tier}. */
 export const describeEvents = (tier: Tier) => ({
   tags,
   operationId: `listEvents${tierNames[tier]}`,
@@ -128,10 +126,8 @@ export const EventCount = Type.Object(
   },
 )
 
-/** Metadata of all responses with counts. */
 const CountsMeta = Type.Object({ ...window, ...answered }, { title: 'CountsMeta' })
 
-/** GET /api/v3/events/{tier}/counts. */
 export const describeCounts = (tier: Tier) => ({
   tags,
   operationId: 'countEvents',

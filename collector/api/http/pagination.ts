@@ -3,10 +3,8 @@ import { recordOf } from '../../platform/postgres/records.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Cursors } from './cursors.ts'
 
-/** The longest cursor of any list. */
 const cursorLengthMax = 512
 
-/** The parameter `cursor` of every list. */
 export const CursorParameter = Type.String({
   maxLength: cursorLengthMax,
   description: '`next_cursor` of the previous page.',

@@ -41,7 +41,6 @@ export function selectableRow({ title, fields, always, description }: Rows) {
   return Type.Union([Type.Intersect([selected], whole), selected])
 }
 
-/** The description of a field in schema routes and the catalog (publicField). */
 export const FieldDescription = Type.Object(
   {
     name: Type.String(),

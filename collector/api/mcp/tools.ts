@@ -24,7 +24,6 @@ export interface Tool {
   bound: Bound | null
   /** Whether the operation has `dry_run`, which makes a request free. */
   hasDryRun: boolean
-  /** The most records of one request. */
   recordsMax: number
 }
 

@@ -137,7 +137,6 @@ const tags = [
   { name: 'Health', description: 'The state of the service.' },
 ]
 
-/** Gives responses without a description the description of their status. */
 const nameStatuses: SwaggerTransformObject = (input) => {
   const { openapiObject } = input as { openapiObject: unknown }
   for (const operations of Object.values((openapiObject as Document).paths)) {

@@ -14,7 +14,6 @@ interface Text {
 
 const idOf = (noun: string): Text => ({ description: `Id of the ${noun}.` })
 
-/** Texts by parameter name, for all operations. */
 const texts: Readonly<Record<string, Text>> = {
   audience_id: idOf('audience'),
   build_id: idOf('build of the audience'),

@@ -4,7 +4,6 @@ import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
 import { isOfEventsAlone } from './leafDays.ts'
 import { cookiesWhere, hemCondition, type MembersPlan } from './membersPlan.ts'
 
-/** A plan without stored counts, with the database of its events. */
 export interface CurrentPlan extends Omit<MembersPlan, 'eventCounts'> {
   readonly projectId: string
   /** Events before this time count, epoch milliseconds. */

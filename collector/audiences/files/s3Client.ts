@@ -1,7 +1,6 @@
 import { DeleteObjectsCommand, S3Client } from '@aws-sdk/client-s3'
 import type { S3Settings } from '../../config.ts'
 
-/** Opens a client of any S3-compatible store. */
 export const openS3Client = ({ endpoint, region, accessKeyId, secretAccessKey }: S3Settings) =>
   new S3Client({
     region,

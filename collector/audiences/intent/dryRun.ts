@@ -2,7 +2,6 @@ import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import type { Meter } from '../../billing/meters.ts'
 
-/** The member `dry_run` of a body. */
 export const DryRun = Type.Optional(
   Type.Boolean({
     description:

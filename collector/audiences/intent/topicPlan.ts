@@ -21,7 +21,6 @@ import { type InterestPlan, windowDaysDefault } from '../signals/interestPlan.ts
 import { requireTopics } from '../signals/topics.ts'
 import { limitOf } from './intentSchemas.ts'
 
-/** One page of the people or companies with interest in some topics. */
 export interface TopicPlan extends InterestPlan {
   readonly entity: Entity
   readonly topics: readonly string[]
@@ -46,7 +45,6 @@ export interface TopicPosition {
   readonly member: string
 }
 
-/** Members of the bodies of all topic routes. */
 export interface TopicBody {
   topic?: string
   topics?: string[]

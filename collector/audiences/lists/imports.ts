@@ -285,7 +285,6 @@ export async function readNotCompleted(
 const columns = `import_id AS id, list_id, status, bytes_done::float8 AS bytes_done, (file ->> 'bytes')::float8 AS bytes,
   ${counters}, error, created_at, completed_at`
 
-/** Selects the imports of a list ($1). */
 export const selectImports = `SELECT ${columns} FROM list_imports WHERE list_id = $1`
 
 /** Reads an import of a list. Throws 404 "import not found". */

@@ -97,7 +97,6 @@ export async function readLists(
   return { lists: rows, ...next }
 }
 
-/** Creates a list without members. */
 export async function createList(
   client: Queryable,
   {

@@ -7,7 +7,6 @@ import { onEachAnswer } from '../../api/http/eachAnswer.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { WarnLog } from '../../platform/log.ts'
 
-/** A row of `api_requests`. */
 interface RequestRow {
   organization_id: string
   at: string

@@ -7,7 +7,6 @@ const quote = 0x22
 const space = 0x20
 const tab = 0x09
 
-/** A CSV row: its end, and one of its fields. */
 interface CsvRecord extends CsvField {
   /** The start of the next row. */
   end: number

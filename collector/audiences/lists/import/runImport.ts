@@ -141,7 +141,6 @@ interface Counted {
 /** Most rows that one statement reads, which limits its memory. */
 const rowsAtOnceMax = 2_000_000
 
-/** Counts the outcomes of an import whose rows are all inserted. */
 export async function countRows(
   clickhouse: ClickHouse,
   counted: Counted,

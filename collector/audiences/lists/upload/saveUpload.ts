@@ -20,7 +20,6 @@ const ratioFromBytes = 16 * 1024 ** 2
 /** Retry time if the disk is full. */
 const retrySeconds = 60
 
-/** An upload: its bytes as they arrive, and its format. */
 export interface Upload {
   readonly organizationId: string
   readonly format: Body['format']
