@@ -214,26 +214,22 @@ async function storedSeqs(
   spoolId: string,
   lines: readonly Buffer[],
 ): Promise<number[]> {
-  const seqs = lines.map(seqOf)
-  const times = lines.map((line) => Date.parse(receivedAtOf(line)))
+  const [first, last] = rangeOf(lines.map(seqOf))
+  const [from, to] = rangeOf(lines.map((line) => Date.parse(receivedAtOf(line))))
   const stored = await clickhouse.rows<{ seq: number }>({
     sql: `SELECT seq FROM ${table}
           WHERE spool_id = {spoolId:UUID} AND seq BETWEEN {first:UInt64} AND {last:UInt64}
             AND received_at BETWEEN fromUnixTimestamp64Milli({from:Int64}) AND fromUnixTimestamp64Milli({to:Int64})`,
-    params: {
-      spoolId,
-      first: leastOf(seqs),
-      last: -leastOf(seqs.map((seq) => -seq)),
-      from: leastOf(times) - receivedMarginMs,
-      to: -leastOf(times.map((time) => -time)) + receivedMarginMs,
-    },
+    params: { spoolId, first, last, from: from - receivedMarginMs, to: to + receivedMarginMs },
   })
   return stored.map(({ seq }) => Number(seq))
 }
 
-/** Returns the minimum, without the argument limit of Math.min. */
-const leastOf = (values: readonly number[]): number =>
-  values.reduce((least, value) => Math.min(least, value), Infinity)
+/** Returns the minimum and the maximum, without the argument limit of Math.min. */
+const rangeOf = (values: readonly number[]): [least: number, most: number] => [
+  values.reduce((least, value) => Math.min(least, value), Infinity),
+  values.reduce((most, value) => Math.max(most, value), -Infinity),
+]
 
 /**
  * Whether any server still runs an insert whose query id begins with the prefix of one batch, or of all. All

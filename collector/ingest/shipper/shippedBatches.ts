@@ -28,21 +28,23 @@ interface DoubtfulBatch {
 }
 
 /**
- * Batches that were shipped. They are kept for a while, because a ClickHouse that crashes may lose rows that it had
- * confirmed. After a restart they are compared with ClickHouse. That runs during the shipping, and needs no lease.
- * While a server does not answer, all of them are kept.
+ * Batches that were shipped, because a ClickHouse that crashes may lose rows that it had confirmed. A batch is
+ * 1. inherited: of an earlier process, until it is known whether the servers still run (then kept; otherwise doubtful),
+ * 2. kept: ClickHouse has it; deleted after `keepMs`, but not while a shard is doubtful; doubtful after a restart,
+ * 3. doubtful: compared with ClickHouse; then kept, or given to `lacksRows`.
+ *
+ * A shard is doubtful from an error until it has told when it was started. The comparison runs during the shipping, and
+ * needs no lease.
  */
 export class ShippedBatches {
   readonly #options: ShippedBatchesOptions
   readonly #kept = new Map<string, { timer: NodeJS.Timeout; oldestAt: number }>()
   readonly #shards: readonly ClickHouse[]
-  readonly #inDoubt: DoubtfulBatch[] = []
-  /** Batches of an earlier process, until it is known whether the servers have restarted since. */
+  readonly #doubtful: DoubtfulBatch[] = []
   #inherited: DoubtfulBatch[] = []
   #verifying: Promise<void> | null = null
   readonly #startedAt: number[] = []
   #restarts = 0
-  /** Shards that may have restarted since they confirmed the last batches. */
   readonly #doubtfulShards: Set<number>
   #needsRoomUntil = 0
 
@@ -54,12 +56,12 @@ export class ShippedBatches {
   }
 
   get doubtful(): readonly DoubtfulBatch[] {
-    return this.#inDoubt
+    return this.#doubtful
   }
 
   /** Number of batches that it may have to verify. */
-  get unverified(): number {
-    return this.#inDoubt.length + this.#inherited.length
+  get toVerify(): number {
+    return this.#doubtful.length + this.#inherited.length
   }
 
   /** Whether `doubtful` has all batches that ClickHouse may have lost: those of an earlier process may be unknown. */
@@ -69,7 +71,7 @@ export class ShippedBatches {
 
   /** The start times of the servers, if these have all committed batches; null: unknown. */
   get verifiedStarts(): readonly number[] | null {
-    const isVerified = this.#doubtfulShards.size === 0 && this.unverified === 0
+    const isVerified = this.#doubtfulShards.size === 0 && this.toVerify === 0
     return isVerified ? [...this.#startedAt] : null
   }
 
@@ -110,25 +112,25 @@ export class ShippedBatches {
     }
   }
 
-  /** The next response of any server may come from a restarted one that has lost the last batches. */
-  doubtServers(): void {
+  /** The next response of any shard may come from a restarted server that has lost the last batches. */
+  doubtShards(): void {
     for (const shard of this.#shards.keys()) this.#doubtfulShards.add(shard)
   }
 
   /**
-   * When the first row that may be shipped again was received, epoch milliseconds; Infinity: none. A shard in doubt may
+   * When the first row that may be shipped again was received, epoch milliseconds; Infinity: none. A doubtful shard may
    * have lost the rows of all kept batches.
    */
   get repeatsFrom(): number {
     const doubtful = this.#doubtfulShards.size > 0 ? [...this.#kept.values()] : []
-    return [...doubtful, ...this.#inDoubt, ...this.#inherited].reduce(
+    return [...doubtful, ...this.#doubtful, ...this.#inherited].reduce(
       (least, { oldestAt }) => Math.min(least, oldestAt),
       Infinity,
     )
   }
 
-  /** Checks whether the servers in doubt are those that confirmed the last batches. */
-  async settleDoubt(): Promise<void> {
+  /** Checks whether the doubtful shards are those that confirmed the last batches. */
+  async checkDoubtfulShards(): Promise<void> {
     await this.#checkStarts([...this.#doubtfulShards])
   }
 
@@ -164,7 +166,7 @@ export class ShippedBatches {
       // A batch must not be deleted while it waits for the search.
       clearTimeout(this.#kept.get(position)?.timer)
       this.#kept.delete(position)
-      this.#inDoubt.push({ position, oldestAt: this.#options.batches.oldestAt(position) })
+      this.#doubtful.push({ position, oldestAt: this.#options.batches.oldestAt(position) })
     }
     this.#startVerifying()
   }
@@ -176,7 +178,7 @@ export class ShippedBatches {
   }
 
   #startVerifying(): void {
-    if (this.#inDoubt.length === 0 || this.#options.signal.aborted) return
+    if (this.#doubtful.length === 0 || this.#options.signal.aborted) return
     this.#verifying ??= this.#verifyAll().finally(() => {
       this.#verifying = null
       // Starts for batches that arrived while the last search ended.
@@ -187,9 +189,9 @@ export class ShippedBatches {
   async #verifyAll(): Promise<void> {
     const { signal } = this.#options
     let retryMs = retryMsFirst
-    for (let [next] = this.#inDoubt; next && !signal.aborted; [next] = this.#inDoubt) {
+    for (let [next] = this.#doubtful; next && !signal.aborted; [next] = this.#doubtful) {
       try {
-        await this.settleDoubt()
+        await this.checkDoubtfulShards()
         const restarts = this.#restarts
         const areMissing = await this.#lacksRows(next.position)
         // A server may have lost rows that it had before the crash.
@@ -197,9 +199,9 @@ export class ShippedBatches {
         retryMs = retryMsFirst
         if (areMissing) this.#options.lacksRows(next.position)
         else this.keep(next.position, next.oldestAt)
-        this.#inDoubt.shift()
+        this.#doubtful.shift()
       } catch (error) {
-        this.doubtServers()
+        this.doubtShards()
         this.#options.retry(error as Error, next.position)
         await delay(retryMs * (0.5 + Math.random()), undefined, { signal }).catch(() => {})
         retryMs = Math.min(retryMs * 2, retryMsMax)

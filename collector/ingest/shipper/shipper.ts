@@ -45,7 +45,7 @@ const damagedReason = 'a record of the spool on disk, or one next to it, has cha
  *
  *   add                                     the batch is complete; #enqueue, #wake, #run
  *   └ #shipUntilDone                        repeats the following until it succeeds or the shipper stops
- *     ├ ShippedBatches.settleDoubt         after an error: has ClickHouse restarted?
+ *     ├ ShippedBatches.checkDoubtfulShards after an error: has ClickHouse restarted?
  *     ├ BatchPreparer.prepare               once for each lease
  *     │ ├ BatchReader.read                  the batch's lines
  *     │ │ └ Deduplicator.inspectIds         [e] suspects by the filter; done ahead while the previous batch is inserted
@@ -106,7 +106,7 @@ export class Shipper {
 
   /** Number of batches that are not in ClickHouse, including the current one and those being verified. */
   get backlog(): number {
-    return this.queued + this.#shipped.unverified
+    return this.queued + this.#shipped.toVerify
   }
 
   /** Number of batches to insert, including the current one. */
@@ -223,14 +223,14 @@ export class Shipper {
       retryMs = Math.min(retryMs * 2, retryMsMax)
     ) {
       try {
-        await this.#shipped.settleDoubt()
+        await this.#shipped.checkDoubtfulShards()
         shipment ??= await this.#preparer.prepare(queued)
         this.#preparer.readAhead(this.#queue[1]?.position)
         await this.#insert(shipment)
         await this.#finish(queued.position, shipment)
         return
       } catch (error) {
-        this.#shipped.doubtServers()
+        this.#shipped.doubtShards()
         this.#options.observe.retry(error as Error, queued.position)
         if (shipment?.lease && mustPrepareAgain(shipment.lease)) {
           shipment.lease.abandon()
