@@ -70,9 +70,18 @@ const ownFields = firstEventFields.filter((name) => name !== 'source' && name !=
 const textOf = (column: string) => `CAST(ifNull(${column}, ''), 'String')`
 
 /**
- * Returns steps of a WITH clause. The last, `first_events`, has a row for each event: project_id, event_id, and
- * `_` and its name for each of firstEventFields. A step computes each text once; within one SELECT, ClickHouse would analyze
- * it again wherever it is used.
+ * Returns steps of a WITH clause, each with a row for each event.
+ *
+ * - facts: what links, click ids and referrers tell
+ * - clicks: the advertiser and the medium of the click id
+ * - texts: the text that names the source: utm_source, otherwise the advertiser, otherwise the referrer's host
+ * - sites: the text, if it is a host, without a prefix such as `www.`
+ * - names: the name of the source, if trafficSources.ts knows it
+ * - sources: source and medium, and whether the link says anything about them
+ * - judged: the values that the rules of channels compare
+ * - first_events: the fields of firstEventFields, their names preceded by `_`.
+ *
+ * A step computes each text once; within one SELECT, ClickHouse would analyze it again wherever it is used.
  */
 export const firstEventSteps = (
   fromEvents: string,

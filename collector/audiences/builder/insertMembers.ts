@@ -26,10 +26,15 @@ import { membersSelect, orderOf } from './membersQuery.ts'
 import { readUsedBuilds, readUsedLists } from './usedObjects.ts'
 
 /**
- * Step 3 of a build: finds the members of a definition and stores them under the build's id, in the order of their keys.
- * If only today's events have changed since the previous build, it looks only at people with such events (buildInputs.ts). It
- * may be repeated: it first deletes the rows of an earlier try. Returns the build's inputs, and the builds of other
- * audiences that it used. Throws MissingReference.
+ * Step 3 of a build: finds the members of a definition and stores them under the build's id, in the order of their keys:
+ *
+ * - reads what the definition depends on: counted events of its leaves, identity, other audiences, lists, erased people
+ * - if only today's events have changed since an earlier build (buildInputs.ts): incrementalSelect checks only people
+ *   with such events again
+ * - otherwise: membersSelect finds all members
+ * - deletes the rows of an earlier try, and inserts
+ *
+ * Returns the build's inputs, and the builds of other audiences that it used. Throws MissingReference.
  */
 export async function insertMembers(
   { postgres, clickhouse }: BuildDeps,
@@ -120,21 +125,12 @@ ORDER BY ${orderOf(plan)}`
 export function countedEventsSelect(counted: readonly LeafDay[], bind: Bind): string {
   const leafIds = [...new Set(counted.map(({ leaf_id }) => leaf_id))]
   const isCounted = chunked(counted).map((some) => {
-    const lists = [
-      bind(
-        'Array(UUID)',
-        some.map(({ leaf_id }) => leaf_id),
-      ),
-      bind(
-        'Array(Date)',
-        some.map(({ day }) => dateOf(day)),
-      ),
-      bind(
-        'Array(UUID)',
-        some.map(({ run_id }) => run_id!),
-      ),
-    ]
-    return `(leaf_id, day, run_id) IN arrayZip(${lists.join(', ')})`
+    const listOf = (type: string, value: (counted: LeafDay) => string) =>
+      bind(`Array(${type})`, some.map(value))
+    const leaves = listOf('UUID', ({ leaf_id }) => leaf_id)
+    const days = listOf('Date', ({ day }) => dateOf(day))
+    const runs = listOf('UUID', ({ run_id }) => run_id!)
+    return `(leaf_id, day, run_id) IN arrayZip(${leaves}, ${days}, ${runs})`
   })
   return `SELECT leaf_id, day, cookie_id, events FROM audience_leaf_days
 WHERE leaf_id IN ${bind('Array(UUID)', leafIds)} AND (${isCounted.join(' OR ')})`
