@@ -1,5 +1,6 @@
 /** SQL that turns the texts of a file into the values of a table, and describes invalid ones. */
 import type { Field } from '../../../schemas/fields.ts'
+import { sqlText } from '../../platform/clickhouse/statements.ts'
 
 export interface Value {
   readonly column: string
@@ -27,7 +28,7 @@ export function fieldValue(field: Field, raw: string): Value {
       return field.values
         ? value(
             plain.sql,
-            `${raw} NOT IN (${field.values.map(quoted).join(', ')})`,
+            `${raw} NOT IN (${field.values.map(sqlText).join(', ')})`,
             'is not in the field’s list',
           )
         : plain
@@ -56,22 +57,19 @@ const truth = (raw: string): string =>
 /** Converts a text to a time; null for an invalid one. The default zone is UTC. */
 export const time = (raw: string): string => `parseDateTime64BestEffortOrNull(${raw}, 3, 'UTC')`
 
-const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
-
 /** Removes white space at both ends, like trim() in browsers. */
 export const trimmed = (raw: string): string => `trimBoth(${raw}, ' \\t\\n\\r')`
 
-const quotedPattern = (pattern: string): string => `'${pattern.replaceAll('\\', '\\\\')}'`
 const replaceOne = (raw: string, pattern: string, by: string): string =>
-  `replaceRegexpOne(${raw}, ${quotedPattern(pattern)}, '${by}')`
+  `replaceRegexpOne(${raw}, ${sqlText(pattern)}, '${by}')`
 
 /** SQL of withoutEmailMarkup (platform/normalizedEmail.ts). Most texts have none, and are not changed. */
 function withoutMarkup(raw: string): string {
-  const visible = `replaceRegexpAll(${raw}, ${quotedPattern('[\\p{Cf}\\p{Cc}]')}, '')`
+  const visible = `replaceRegexpAll(${raw}, ${sqlText('[\\p{Cf}\\p{Cc}]')}, '')`
   const unnamed = replaceOne(visible, '^[^<]*<([^<>@\\s]+@[^<>\\s]+)>\\s*$', '\\\\1')
   const plain = replaceOne(unnamed, '(?i)^\\s*mailto:([^?]*).*$', '\\\\1')
-  const trimmedText = `replaceRegexpAll(${plain}, ${quotedPattern('^[\\s\\p{Z}]+|[\\s\\p{Z},;]+$')}, '')`
-  return `if(match(${raw}, ${quotedPattern('^[!-+\\--:=?-~]+$')}) AND NOT startsWith(lower(${raw}), 'mailto:'), ${raw}, ${trimmedText})`
+  const trimmedText = `replaceRegexpAll(${plain}, ${sqlText('^[\\s\\p{Z}]+|[\\s\\p{Z},;]+$')}, '')`
+  return `if(match(${raw}, ${sqlText('^[!-+\\--:=?-~]+$')}) AND NOT startsWith(lower(${raw}), 'mailto:'), ${raw}, ${trimmedText})`
 }
 
 /** SQL for the hem of an address and for its validation, by the rules of platform/hem.ts. */

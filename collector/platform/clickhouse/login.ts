@@ -2,6 +2,7 @@ import { StartError } from '../startError.ts'
 import { ClickHouseRefused } from '../storeErrors.ts'
 import type { ClickHouse } from './client.ts'
 import { isAccessDenied } from './grants.ts'
+import { sqlText } from './statements.ts'
 
 /**
  * The login with which dictionaries read their tables. A password in a definition would be in backups, and a
@@ -37,7 +38,7 @@ export async function saveDictionaryLogin(
   const { username, password } = new URL(url)
   const user = decodeURIComponent(username) || 'default'
   if (user === 'default' && password === '') return { collection: null }
-  const values = `user = ${quoted(user)} NOT OVERRIDABLE, password = ${quoted(decodeURIComponent(password))} NOT OVERRIDABLE`
+  const values = `user = ${sqlText(user)} NOT OVERRIDABLE, password = ${sqlText(decodeURIComponent(password))} NOT OVERRIDABLE`
   try {
     await clickhouse.command({
       sql: `CREATE NAMED COLLECTION IF NOT EXISTS ${collection} AS ${values}`,
@@ -71,5 +72,3 @@ async function isKeptByOperator(
     `the login of CLICKHOUSE_URL cannot write the named collection ${collection}, which dictionaries use. Run GRANT NAMED COLLECTION ADMIN ON ${collection}, or define it in the server's configuration`,
   )
 }
-
-const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`

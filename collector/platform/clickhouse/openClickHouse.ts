@@ -6,6 +6,7 @@ import { ClickHouseRefused } from '../storeErrors.ts'
 import { traceHeaders } from '../traceContext.ts'
 import type { ClickHouse, Statement } from './client.ts'
 import { eventsOfShard } from './shards.ts'
+import { sqlText } from './statements.ts'
 import { commonSettings, exportRows, importRows, insertRaw, openStream } from './stream.ts'
 
 /** ClickHouse settings, as HTTP parameters. */
@@ -168,6 +169,5 @@ function insertThroughInput(table: string, columns: readonly Read[]): string {
     fallback ? `ifNull(${name}, ${fallback})` : name,
   )
   const structure = columns.map(({ name, type }) => `${name} ${type}`).join(', ')
-  const quoted = structure.replaceAll("'", "\\'")
-  return `INSERT INTO ${table} (${names}) SELECT ${values.join(', ')} FROM input('${quoted}') FORMAT JSONEachRow`
+  return `INSERT INTO ${table} (${names}) SELECT ${values.join(', ')} FROM input(${sqlText(structure)}) FORMAT JSONEachRow`
 }

@@ -25,3 +25,7 @@ export const statementsOf = (
     .split(/;\s*$/m)
     .map((statement) => statement.trim())
     .filter(Boolean)
+
+/** Returns a text in quotation marks for SQL, where a value cannot be bound. */
+export const sqlText = (text: string): string =>
+  `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
