@@ -7,7 +7,7 @@ import { zone } from '../zone.ts'
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
 /** Whether the page has the time zone of a project. Other pages have the user's. */
-export const hasZone = (): boolean => isShared() || projectOfPath(currentPath.value) !== undefined
+const hasZone = (): boolean => isShared() || projectOfPath(currentPath.value) !== undefined
 
 /** Formats a time in the user's language and the page's time zone. */
 export const exactTime = (at: string): string =>

@@ -7,7 +7,7 @@ import { faultText } from '../../view/faultText.ts'
 
 const dayMs = 86_400_000
 
-/** What a pixel did not store: rejected events, beacons of foreign sites, and ignored traffic. */
+/** Notices of events that a pixel did not store: rejected ones, beacons of foreign sites, and ignored traffic. */
 export const Notices = ({
   pixel,
   activity,
