@@ -375,7 +375,7 @@ test.each(Object.entries(kinds))(
       fc.asyncProperty(requests, async (asked) => {
         if ((await expectChargedAsDelivered(asked)) > 0) withRecords++
       }),
-      randomRuns(kind.includes('versions') ? 12 : 5, kind.includes('versions') ? 40 : 15),
+      randomRuns(15, kind.includes('versions') ? 40 : 15),
     )
     expect(withRecords).toBeGreaterThan(0)
   },
