@@ -12,7 +12,7 @@ import { insertRows } from '../../harness/rows.ts'
 import { goOn, type History, newHistory } from '../audiences/histories.ts'
 import { openEvents, type Row } from './harness.ts'
 
-const runs = Number(process.env.FREE_NUMBERS_RUNS ?? 6)
+const runs = Number(process.env.FREE_NUMBERS_RUNS ?? 12)
 const seed = Number(process.env.FREE_NUMBERS_SEED ?? 1)
 const hourMs = 3_600_000
 let events: Awaited<ReturnType<typeof openEvents>>
