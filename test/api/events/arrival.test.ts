@@ -5,7 +5,8 @@ import { eventOf, openEvents, type Row } from './harness.ts'
 
 /* A copier in the order of arrival gets each event once, however late it came. */
 
-const events = await openEvents()
+// What collectors have stored holds for all organizations of a service.
+const events = await openEvents({ isAlone: true })
 afterAll(() => events.close())
 const now = Date.now()
 

@@ -31,6 +31,9 @@ beforeAll(async () => {
     const { total } = await it.done(it.key, `GET ${counts}`)
     return total === 5
   })
+  const overview = `/api/v1/analytics/overview?project_id=${it.demo.project_id}`
+  const areInFigures = async () => (await it.done(it.key, `GET ${overview}`)).overview.events === 5
+  await waitFor('the figures', areInFigures, 120_000)
   client = await connect()
 })
 afterAll(async () => {
