@@ -1,4 +1,5 @@
 import { createCompleteUntil } from '../../events/query/window/completeUntil.ts'
+import { hourMs } from '../../platform/days.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import { mailOwners } from '../../platform/outbox/mails.ts'
@@ -12,7 +13,7 @@ import {
   isPlannedAgain,
   type Pause,
 } from './archiveHour.ts'
-import { cutoffOf, hourMs } from './hourQuery.ts'
+import { cutoffOf } from './hourQuery.ts'
 
 interface ArchiveJobsDeps extends ArchiveDeps {
   readonly log: WarnLog

@@ -2,8 +2,8 @@ import { fieldsAt, isSessionField, resolved } from '../../../schemas/fields.ts'
 import { type Bind, bindings } from '../../events/query/bind.ts'
 import { typedColumns } from '../../events/query/columns.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
+import { hourMs } from '../../platform/days.ts'
 
-export const hourMs = 3_600_000
 /** Events that arrive later than this after their hour are late. */
 const lateAfterMs = 10 * 60_000
 

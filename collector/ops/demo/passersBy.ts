@@ -1,4 +1,4 @@
-import type { ValidEvent } from '../../ingest/normalize/validateEvent.ts'
+import { dayMs } from '../../platform/days.ts'
 import { type Random, seededRandom } from '../../platform/seededRandom.ts'
 import {
   about,
@@ -8,11 +8,11 @@ import {
   product,
   products,
   type SampleEvent,
+  sampleEvent,
   site,
 } from '../sandbox/sampleTraffic.ts'
 import { makeStranger, type SampleVisitor } from '../sandbox/sampleVisitors.ts'
 
-const dayMs = 86_400_000
 const minuteMs = 60_000
 /** A visit begins in the first minute of each slot, at night, too. */
 const slotMs = 5 * minuteMs
@@ -32,47 +32,35 @@ const seedOffset = 2_000_000
 export function planPassersBy(dayNumber: number): SampleEvent[] {
   const random = seededRandom(dayNumber + seedOffset)
   const weekday = new Date(dayNumber * dayMs).getUTCDay()
-  const visitIn = (slot: number) => {
+  const visitIn = (slot: number, which: 0 | 1) => {
     const daysSinceFirst = random.chance(returnShare) ? random.integer(1, returnDaysMax) : 0
-    const visitor = strangerOf((dayNumber - daysSinceFirst) * slotsOfDay + slot)
-    const startMs = dayNumber * dayMs + Math.floor(slot) * slotMs
-    return visit(random, visitor, startMs + random.integer(0, minuteMs))
+    const firstSlot = (dayNumber - daysSinceFirst) * slotsOfDay + slot
+    const startMs = dayNumber * dayMs + slot * slotMs
+    return visit(random, strangerOf(firstSlot, which), startMs + random.integer(0, minuteMs))
   }
   return Array.from({ length: slotsOfDay }, (_, slot) => [
-    ...visitIn(slot),
-    ...(random.chance(secondShares[weekday]!) ? visitIn(slot + 0.5) : []),
+    ...visitIn(slot, 0),
+    ...(random.chance(secondShares[weekday]!) ? visitIn(slot, 1) : []),
   ]).flat()
 }
 
-/** Returns the person who comes first in this slot, counted from 1 January 1970; .5: the slot's second visitor. */
-const strangerOf = (slot: number): SampleVisitor => makeStranger(seededRandom(slot * 2))
+/** Returns the person who comes for the first time in this slot, counted from 1 January 1970; 1: the second one. */
+const strangerOf = (slot: number, which: 0 | 1): SampleVisitor =>
+  makeStranger(seededRandom(slot * 2 + which))
 
 function visit(random: Random, visitor: SampleVisitor, startMs: number): SampleEvent[] {
   const pages = [home, home, catalogue, about, product(random.pick(products))]
   const length = random.pick([1, 1, 1, 2, 2, 3])
+  const { screen, viewport } = visitor
   let referrer = random.pick(entrances)
   let atMs = startMs
   return Array.from({ length }, () => {
     const { path, title } = random.pick(pages)
     const url = site + path
-    const event = pageView(random, visitor, { url, title, referrer, atMs })
+    const own = { title, referrer, screen, viewport }
+    const event = sampleEvent(random, atMs, url, 'page_view', own)
     referrer = url
     atMs += random.integer(10_000, 50_000)
     return { visitor, event }
   })
-}
-
-function pageView(
-  random: Random,
-  { screen, viewport }: SampleVisitor,
-  page: { url: string; title: string; referrer: string | null; atMs: number },
-): ValidEvent {
-  const { url, title, referrer, atMs } = page
-  const timestamp = new Date(atMs).toISOString()
-  return {
-    event_id: random.uuid(),
-    event_type: 'page_view',
-    event_data: { title, referrer, screen, viewport, url, timestamp },
-    sentMillis: atMs,
-  } as unknown as ValidEvent
 }

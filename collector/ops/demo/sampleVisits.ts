@@ -29,14 +29,12 @@ function demoRows(midnight: Date, owner: Owner, fromMs = -Infinity, endMs = Infi
   const visits = [...planDay(dayNumber), ...planPassersBy(dayNumber)].sort(
     (a, b) => a.event.sentMillis - b.event.sentMillis,
   )
-  const rowsOf = (events: readonly SampleEvent[], firstSeq: number) =>
-    eventRows(events, owner, firstSeq).filter((_row, index) => {
-      const { sentMillis } = events[index]!.event
-      return sentMillis >= fromMs && sentMillis < endMs
-    })
+  const isWithin = ({ event: { sentMillis } }: SampleEvent) =>
+    sentMillis >= fromMs && sentMillis < endMs
+  const vitals = planVitals(dayNumber, visits)
   return [
-    ...rowsOf(visits, dayNumber * 10_000),
-    ...rowsOf(planVitals(dayNumber, visits), dayNumber * 10_000 + 5_000),
+    ...eventRows(visits, owner, dayNumber * 10_000, isWithin),
+    ...eventRows(vitals, owner, dayNumber * 10_000 + 5_000, isWithin),
   ]
 }
 

@@ -1,7 +1,7 @@
 import type { ValidEvent } from '../../ingest/normalize/validateEvent.ts'
 import { dayMs } from '../../platform/days.ts'
 import { type Random, seededRandom } from '../../platform/seededRandom.ts'
-import type { SampleEvent } from '../sandbox/sampleTraffic.ts'
+import { type SampleEvent, sampleEvent } from '../sandbox/sampleTraffic.ts'
 import type { SampleVisitor } from '../sandbox/sampleVisitors.ts'
 
 /** The share of page views with measurements, so that they do not outnumber what visitors do. */
@@ -95,16 +95,8 @@ function vitalEvent(
 ): ValidEvent {
   const [good, poor] = limits[name]
   const rating = value <= good ? 'good' : value > poor ? 'poor' : 'needs-improvement'
-  const event = {
-    event_id: random.uuid(),
-    event_type: 'custom',
-    event_data: {
-      name: 'web_vitals',
-      properties: { name, value, rating },
-      url,
-      timestamp: new Date(at).toISOString(),
-    },
-    sentMillis: at,
-  }
-  return event as unknown as ValidEvent
+  return sampleEvent(random, at, url, 'custom', {
+    name: 'web_vitals',
+    properties: { name, value, rating },
+  })
 }

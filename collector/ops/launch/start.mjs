@@ -1,7 +1,7 @@
 /**
  * Runs a fresh clone (`npm start`). It is plain JavaScript without dependencies, because it runs before they
  * are installed. It installs missing packages, switches to the required Node (node.mjs), builds, then becomes
- * the service. With --prepare it stops before the last step.
+ * the service.
  */
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -66,9 +66,7 @@ function isInstalled() {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await prepare()
-  if (!process.argv.includes('--prepare')) {
-    // Set before any module is loaded, so that stack traces refer to the sources.
-    process.setSourceMapsEnabled(true)
-    await import('../../../dist/collector/main.js')
-  }
+  // Set before any module is loaded, so that stack traces refer to the sources.
+  process.setSourceMapsEnabled(true)
+  await import('../../../dist/collector/main.js')
 }

@@ -33,24 +33,26 @@ export function sampleRows(day: Date, owner: Owner = sampleIdentity): string[] {
   return eventRows(planDay(dayNumber), owner, dayNumber * 10_000)
 }
 
-/** Returns events as rows of the owner, whose numbers in the spool begin with `firstSeq`. */
+/** Returns the wanted events as rows of the owner. The numbers of all events in the spool begin with `firstSeq`. */
 export const eventRows = (
   events: readonly SampleEvent[],
   owner: Owner,
   firstSeq: number,
+  isWanted: (event: SampleEvent) => boolean = () => true,
 ): string[] =>
-  spooled(
-    events.map((event) => sampleRow(event, owner)),
-    firstSeq,
+  events.flatMap((event, index) =>
+    isWanted(event) ? spooled(sampleRow(event, owner), firstSeq + index) : [],
   )
 
 export function sampleCampaignRows(day: Date): string[] {
   const dayNumber = Math.floor(day.getTime() / dayMs)
-  return spooled(sampleDeliveries(sampleIdentity, dayNumber), dayNumber * 10_000 + 5_000)
+  return sampleDeliveries(sampleIdentity, dayNumber).map((row, index) =>
+    spooled(row, dayNumber * 10_000 + 5_000 + index),
+  )
 }
 
-const spooled = (rows: readonly string[], firstSeq: number): string[] =>
-  rows.map((row, index) => `{"spool_id":"${spoolId}","seq":${firstSeq + index},${row.slice(1)}`)
+const spooled = (row: string, seq: number): string =>
+  `{"spool_id":"${spoolId}","seq":${seq},${row.slice(1)}`
 
 function sampleRow({ visitor, event }: SampleEvent, owner: Owner): string {
   const shared = sharedMembers({

@@ -96,6 +96,21 @@ function hourOf(random: Random): number {
 type SampleElement = EventData<'click'>['element'] & Record<string, unknown>
 type Own<D> = D extends unknown ? Omit<D, 'url' | 'timestamp'> : never
 
+/** Makes an event that a page of the shop sends at this time. */
+export const sampleEvent = <T extends EventType>(
+  random: Random,
+  atMs: number,
+  url: string,
+  event_type: T,
+  own: Own<EventData<T>>,
+): ValidEvent =>
+  ({
+    event_id: random.uuid(),
+    event_type,
+    event_data: { ...own, url, timestamp: new Date(atMs).toISOString() },
+    sentMillis: atMs,
+  }) as unknown as ValidEvent
+
 /** One visitor's path through the shop. */
 class Visit {
   readonly #random: Random
@@ -240,13 +255,8 @@ class Visit {
   }
 
   #happens<T extends EventType>(event_type: T, own: Own<EventData<T>>): void {
-    const event = {
-      event_id: this.#random.uuid(),
-      event_type,
-      event_data: { ...own, url: this.#url, timestamp: new Date(this.#at).toISOString() },
-      sentMillis: this.#at,
-    }
-    this.#events.push({ visitor: this.#visitor, event: event as unknown as ValidEvent })
+    const event = sampleEvent(this.#random, this.#at, this.#url, event_type, own)
+    this.#events.push({ visitor: this.#visitor, event })
     this.#at += 1
   }
 }
